@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+# One Makefile, no recursion. `make help` lists the targets.
+VERSION    = 0.1
+prefix    ?= /usr/local
+bindir    ?= $(prefix)/bin
+mandir    ?= $(prefix)/share/man
+O         ?= build
+
+CC         = cc
+CFLAGS    ?= -O2 -g
+WARN       = -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes \
+             -Wmissing-prototypes -Wpointer-arith -Wvla -Wformat=2
+PKG_CONFIG ?= pkg-config
+PKGS       = libelf jansson
+TEST_PKGS  = cmocka
+# Debian ships these two without a .pc file.
+IPT_LIBS  ?= -lipt
+ZYDIS_LIBS ?= -lZydis
+
+# DEV=1 makes warnings errors; never in a tarball.
+ifeq ($(DEV),1)
+WARN      += -Werror
+endif
+# SAN=address,undefined or COV=1 builds in a tree of its own.
+comma     := ,
+ifneq ($(SAN),)
+O         := $(O)-$(subst $(comma),-,$(SAN))
+san        = -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
+endif
+ifeq ($(COV),1)
+O         := $(O)-cov
+san       += --coverage
+endif
+
+pc         = $(if $(1),$(shell $(PKG_CONFIG) $(2) $(1) 2>/dev/null))
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DAUXREC_VERSION='"$(VERSION)"' -I. $(WARN) \
+             $(PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(san)
+PKG_CFLAGS = $(call pc,$(PKGS),--cflags)
+LIBS       = $(call pc,$(PKGS),--libs) $(IPT_LIBS) $(ZYDIS_LIBS)
+
+format    := $(wildcard format/*.c)
+perfio    := $(wildcard perfio/*.c perfio/soft/*.c)
+recorder  := $(wildcard recorder/*.c)
+unit      := $(wildcard tests/unit/test_*.c)
+fakes     := $(filter-out $(unit),$(wildcard tests/unit/*.c))
+tools     := $(wildcard tests/tools/*.c)
+progs     := $(wildcard tests/prog/*.c tests/prog/*.S)
+man       := $(wildcard man/*.[1-8])
+obj        = $(patsubst %.c,$(O)/obj/%.o,$(1))
+bins      := $(patsubst tests/unit/%.c,$(O)/bin/%,$(unit))
+tool_bins := $(patsubst tests/tools/%.c,$(O)/tools/%,$(tools))
+prog_bins := $(patsubst tests/prog/%,$(O)/prog/%,$(basename $(progs)))
+
+# What the build and the tests need on Debian 12, one package a word.
+BUILD_DEPS = gcc make pkg-config libelf-dev libjansson-dev libipt-dev libzydis-dev
+TEST_DEPS  = libcmocka-dev linux-perf mandoc shellcheck python3 procps util-linux
+DEPS       = $(BUILD_DEPS) $(TEST_DEPS)
+
+.PHONY: all deps demo check unit e2e soft layering lint man bench install dist clean help
+all: $(O)/bin/auxrec                      ## build the program
+
+$(O)/bin/auxrec: $(call obj,$(recorder)) $(O)/libformat.a $(O)/libperfio.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(O)/libformat.a: $(call obj,$(format))
+$(O)/libperfio.a: $(call obj,$(perfio))
+$(O)/libfakes.a: $(call obj,$(fakes))
+$(O)/%.a:
+	@mkdir -p $(@D)
+	rm -f $@ && $(AR) rcs $@ $^
+$(O)/obj/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+deps:                                     ## install what is missing (apt; sudo when not root)
+	@tests/deps.sh $(DEPS)
+demo: deps                                ## record a small program and show what is in the file
+	@$(MAKE) --no-print-directory all
+	@tests/demo.sh $(O)/bin/auxrec
+check: deps                               ## all tests this machine can run
+	@$(MAKE) --no-print-directory all test-parts
+	@tests/check.sh $(O)
+.PHONY: test-parts
+test-parts: $(bins) $(tool_bins) $(prog_bins)
+
+unit: $(bins)                             ## cmocka tests only
+	@tests/check.sh $(O) unit
+e2e: all test-parts                       ## shell tests of the program only
+	@tests/check.sh $(O) e2e
+$(O)/bin/test_%: $(O)/obj/tests/unit/test_%.o $(O)/libfakes.a $(O)/libformat.a $(O)/libperfio.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(call pc,$(TEST_PKGS),--libs) $(LIBS)
+$(O)/obj/tests/%.o: PKG_CFLAGS += $(call pc,$(TEST_PKGS),--cflags)
+$(O)/tools/%: $(O)/obj/tests/tools/%.o $(O)/libformat.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+# The traced programs: built plainly, as a user's program would be.
+$(O)/prog/%: tests/prog/%.c
+	@mkdir -p $(@D)
+	$(CC) -O1 -g -w -pthread -o $@ $<
+$(O)/prog/%: tests/prog/%.S
+	@mkdir -p $(@D)
+	$(CC) -nostdlib -static -o $@ $<
+
+layering:                                 ## format and perfio know nobody, one library one place
+	@tests/layering.sh
+lint:                                     ## slips that have bitten others: error signs, shell
+	@tests/lint.sh
+man:                                      ## lint the manual pages
+	@mandoc -Tlint -Wwarning $(man)
+bench: all test-parts                     ## side by side with perf record, ratios first
+	@tests/bench/run.sh $(O)
+
+install: all                              ## honours DESTDIR and prefix
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5
+	install -m 755 $(O)/bin/auxrec $(DESTDIR)$(bindir)/
+	install -m 644 $(filter %.1,$(man)) $(DESTDIR)$(mandir)/man1/
+	install -m 644 $(filter %.5,$(man)) $(DESTDIR)$(mandir)/man5/
+dist:                                     ## tarball of HEAD
+	@mkdir -p $(O)
+	git archive --prefix=auxrec-$(VERSION)/ -o $(O)/auxrec-$(VERSION).tar.gz HEAD
+clean:                                    ## remove every build tree
+	rm -rf build build-*
+help:                                     ## this list
+	@sed -n 's/^\([a-z0-9]*\):.*## /\1	/p' Makefile
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)
+.SECONDARY:

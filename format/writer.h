@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Layout of a whole perf.data file, or stream, written front to back.
+ *
+ * A seekable file is valid after every round: the feature bitmap stays zero and data.size
+ * (one aligned 8-byte store at offset 48) advances only when all bytes before it are
+ * written. Whoever dies in between leaves a file that stock perf opens up to the last
+ * round. A stream is valid by its form.
+ *
+ * The writer owns no descriptor: bytes leave through a sink. It never copies what it is
+ * handed: headers and spans go out in one call.
+ *
+ * Order of calls: fmt_writer_init, fmt_writer_begin, any of put/spans/aux and
+ * fmt_writer_round, at last fmt_writer_finish; fmt_writer_done at any time.
+ * Every function returns 0 or what the sink returned (-errno); after a failure of the sink
+ * only fmt_writer_rollback, fmt_writer_finish and fmt_writer_done may be called.
+ */
+#ifndef FORMAT_WRITER_H
+#define FORMAT_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "format/auxtrace.h"
+#include "format/buf.h"
+#include "format/event.h"
+#include "format/feature.h"
+
+struct fmt_sink {
+	/* Append all bytes of v[0..n). May change the iovecs. 0 or -errno. */
+	int (*append)(void *ctx, struct iovec *v, int n);
+	/* Overwrite n bytes at a file offset; NULL for a stream. */
+	int (*patch)(void *ctx, uint64_t at, const void *p, size_t n);
+	/* Cut the file to `size` and append from there on; NULL for a stream. */
+	int (*cut)(void *ctx, uint64_t size);
+	/* Make everything appended so far durable; NULL when not asked for. Called before
+	 * data.size is advanced. */
+	int (*sync)(void *ctx);
+	void *ctx;
+};
+
+struct fmt_writer {
+	struct fmt_sink sink;
+	bool pipe;
+	uint64_t data_offset; /* file offset of the data section */
+	uint64_t pos;	      /* bytes appended so far */
+	uint64_t valid;	      /* pos at the end of the last completed round */
+	bool dirty;	      /* something was written since the last round */
+	struct fmt_aux_index *index;
+	size_t nr_index, cap_index;
+	size_t valid_index; /* nr_index at the end of the last completed round */
+	size_t nr_events;
+	struct fmt_buf scratch;
+};
+
+/* pipe: the stream form; the sink then needs append only. */
+void fmt_writer_init(struct fmt_writer *w, const struct fmt_sink *sink, bool pipe);
+
+/* File: header (bitmap 0, data.size 0), ids, attrs. Stream: 16-byte header, HEADER_ATTR and
+ * the pipe's features with their end mark, TRACING_DATA where there is one. `f` is used in
+ * a stream only and may be NULL for a file. */
+int fmt_writer_begin(struct fmt_writer *w, const struct fmt_event *ev, size_t nr_ev,
+		     const struct fmt_features *f);
+
+/* Ready-made records, whole ones. */
+int fmt_writer_put(struct fmt_writer *w, const struct fmt_buf *records);
+/* Kernel ring bytes as they lie in the ring, whole records, up to 2 spans. */
+int fmt_writer_spans(struct fmt_writer *w, const struct iovec *v, int n);
+/* One AUXTRACE record and its trace bytes (up to 2 spans, in stream order). a->size is set
+ * here to the sum of the spans padded to 8 with zeros (PT PAD). The index remembers it. */
+int fmt_writer_aux(struct fmt_writer *w, const struct fmt_auxtrace *a, const struct iovec *v,
+		   int n);
+
+/* End of a round: FINISHED_ROUND when anything was written since the last one and `marker`
+ * is set (leave it out before FINISHED_INIT), then data.size. */
+int fmt_writer_round(struct fmt_writer *w, bool marker);
+
+/* After a failed append: forget what followed the last round and cut the file there.
+ * *ret_dropped is the number of bytes given up. For a stream nothing can be taken back:
+ * -ESPIPE. */
+int fmt_writer_rollback(struct fmt_writer *w, uint64_t *ret_dropped);
+
+/* Last act: completes the round, appends the features (with build ids as HEADER_BUILD_ID
+ * records in a stream), and only then sets the header's bitmap. f->aux is replaced by the
+ * writer's own index when f->have_aux is set. */
+int fmt_writer_finish(struct fmt_writer *w, const struct fmt_features *f);
+
+void fmt_writer_done(struct fmt_writer *w);
+
+#endif

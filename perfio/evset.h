@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A set of events opened on the same places, sharing one ring per place.
+ *
+ * A place is a cpu (system-wide, or a task on each cpu, with inheritance) or a thread on any
+ * cpu (per-thread). Each event is opened once per place and, in task mode, per thread. The
+ * first event of a place owns its ring (and its AUX area); all others are redirected into it
+ * (PERF_EVENT_IOC_SET_OUTPUT): one ring to drain, records in time order, and one head and
+ * one tail per cpu whatever the number of events.
+ */
+#ifndef PERFIO_EVSET_H
+#define PERFIO_EVSET_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "perfio/cpus.h"
+#include "perfio/ring.h"
+
+struct pio_fd {
+	int fd;
+	int cpu;   /* -1: any */
+	pid_t tid; /* -1: all */
+	size_t place;
+	uint64_t id; /* PERF_EVENT_IOC_ID */
+};
+
+struct pio_event {
+	struct perf_event_attr attr;
+	const char *name; /* borrowed; for messages and the file */
+	bool optional;	  /* leave the event out where it cannot be opened (see `missing`) */
+	int missing;	  /* 0, or why an optional event was left out (-errno) */
+	struct pio_fd *fd;
+	size_t nr_fd;
+};
+
+struct pio_place {
+	int cpu;   /* -1: per-thread */
+	pid_t tid; /* -1: per-cpu */
+	struct pio_ring ring;
+};
+
+/* What failed, for a message that can name the fix. */
+struct pio_fault {
+	const char *call;  /* "perf_event_open", "mmap", "mmap (AUX area)", "ioctl ..." */
+	const char *event; /* event name */
+	int cpu;	   /* -1 */
+	pid_t tid;	   /* -1 */
+	size_t asked;	   /* bytes, for mmap; else 0 */
+	size_t opened;	   /* descriptors that were open by then */
+};
+
+struct pio_evset {
+	const struct pio_sys *sys;
+	struct pio_event *ev; /* borrowed array of nr_ev; the first may own AUX */
+	size_t nr_ev;
+	struct pio_place *place;
+	size_t nr_place;
+};
+#define PIO_EVSET_INIT (struct pio_evset){ 0 }
+
+struct pio_target {
+	struct pio_cpus cpus; /* borrowed; n = 0 means per-thread (cpu -1) */
+	const pid_t *tids;    /* borrowed; NULL means all tasks */
+	size_t nr_tids;
+	size_t data_len; /* bytes of each data ring, 2^n pages */
+	size_t aux_len;	 /* bytes of each AUX area, 2^n pages; 0: none */
+};
+
+/*
+ * Open ev[0..nr_ev) on the target and map the rings. The attrs are taken as they are, but
+ * for sample_id_all and disabled, which are the caller's to set. A thread that has exited
+ * meanwhile (-ESRCH) is skipped unless it was the only one.
+ * On EMFILE the soft RLIMIT_NOFILE is raised to the hard limit once and the open repeated.
+ * An optional event that fails (-EACCES, -EPERM, -EINVAL, -ENOENT) is left out.
+ * 0, or -errno with *why filled in; nothing stays open then.
+ */
+__attribute__((warn_unused_result))
+int pio_evset_open(struct pio_evset *ret, const struct pio_sys *sys, struct pio_event *ev,
+		   size_t nr_ev, const struct pio_target *t, struct pio_fault *why);
+/* One ioctl per descriptor of event `i`. 0 or the first failure. */
+__attribute__((warn_unused_result))
+int pio_evset_enable(struct pio_evset *s, size_t i);
+__attribute__((warn_unused_result))
+int pio_evset_disable(struct pio_evset *s, size_t i);
+void pio_evset_done(struct pio_evset *s); /* also frees ev[].fd */
+
+/* The kernel's own count of records lost by an event's descriptor (PERF_FORMAT_LOST,
+ * Linux 6.0): 0 and *ret, or -EOPNOTSUPP when read_format has no LOST. */
+int pio_event_lost(const struct pio_evset *s, const struct pio_event *e, size_t fd,
+		   uint64_t *ret);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One event's data ring, and its AUX area where it has one (perf_event_open(2), "MMAP
+ * layout"). The only place that touches the shared head and tail words.
+ *
+ * Bytes are handed out as at most two spans inside the mapping; nothing is copied. The
+ * order that loses nothing: peek AUX, peek data, write both away, release both. AUX head
+ * must be read before data head, so that the AUX record of every byte handed out is in the
+ * data spans of the same round or an earlier one. Nothing is given back to the kernel before
+ * the caller has it safe.
+ */
+#ifndef PERFIO_RING_H
+#define PERFIO_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "perfio/sys.h"
+
+struct perf_event_mmap_page;
+
+struct pio_ring {
+	const struct pio_sys *sys;
+	int fd; /* borrowed: the event the ring belongs to */
+	struct perf_event_mmap_page *meta;
+	uint8_t *data;
+	size_t data_len, map_len;
+	uint64_t head, tail; /* of the data ring; head as last peeked */
+	uint8_t *aux;
+	size_t aux_len;
+	uint64_t aux_head, aux_tail;
+};
+#define PIO_RING_INIT (struct pio_ring){ .fd = -1 }
+
+/* Map 1 + 2^n pages for fd; data_len must be 2^n pages. 0 or what mmap said:
+ * -EPERM/-ENOMEM over the memlock budget, -EINVAL. */
+__attribute__((warn_unused_result))
+int pio_ring_map(struct pio_ring *ret, const struct pio_sys *sys, int fd, size_t data_len);
+/* Give the same descriptor an AUX area of aux_len bytes (2^n pages); full-trace mode.
+ * 0, -EOPNOTSUPP the PMU has none, -EPERM/-ENOMEM as above. */
+__attribute__((warn_unused_result))
+int pio_ring_map_aux(struct pio_ring *r, size_t aux_len);
+void pio_ring_done(struct pio_ring *r);
+
+/* New bytes since the last release, up to the head of now: the number of spans (0..2). */
+int pio_ring_peek(struct pio_ring *r, struct iovec v[2]);
+int pio_ring_peek_aux(struct pio_ring *r, struct iovec v[2]);
+/* Give back everything the last peek handed out. */
+void pio_ring_release(struct pio_ring *r);
+void pio_ring_release_aux(struct pio_ring *r);
+/* Bytes not yet released, without looking at the kernel again. */
+size_t pio_ring_pending(const struct pio_ring *r);
+
+/* TSC to perf time, from the page under its seqlock; false when the kernel has none
+ * (cap_user_time_zero unset, or mult 0), with *ret zeroed. */
+struct pio_time_conv {
+	uint64_t zero, cycles, mask;
+	uint32_t mult;
+	uint16_t shift;
+	bool cap_zero, cap_short;
+};
+bool pio_ring_time_conv(const struct pio_ring *r, struct pio_time_conv *ret);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The software source: a program is stepped with ptrace(2), and what an Intel PT unit would
+ * have written about its branches is written here, one queue of trace bytes per thread.
+ *
+ * User space only. Packet sequences: Intel SDM vol. 3, chapter 33 (Intel Processor Trace);
+ * bytes are made by libipt's encoder.
+ *
+ * All calls must come from the thread that called soft_start(): ptrace knows one tracer.
+ * The caller alternates soft_run() and the draining of queues; nothing runs behind its back.
+ */
+#ifndef PERFIO_SOFT_SOFT_H
+#define PERFIO_SOFT_SOFT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+struct soft;
+
+struct soft_config {
+	/* Clock of the virtual TSC: CLOCK_MONOTONIC_RAW in ns, or rdtsc where the kernel
+	 * gives a conversion. TSC packets hold its low 56 bits. */
+	bool use_rdtsc;
+	uint32_t psb_bytes; /* a PSB+ after at least so many bytes; 2048..1 MiB */
+	bool noretcomp;	    /* no return compression (config bit noretcomp) */
+	bool tsc;	    /* TSC packets (config bit tsc) */
+	bool pin;	    /* keep tracer and traced threads on one cpu */
+	/* Test oracle: directory that receives PID.TID files of executed addresses, u64
+	 * little-endian each, or NULL. */
+	const char *ip_log;
+};
+
+struct soft_stats {
+	uint64_t instructions, stops, signals, threads, processes;
+	uint64_t shadowed;     /* instructions whose trap was swallowed, accounted for */
+	uint64_t unexplained;  /* steps that no rule explains; each ends a stretch of trace */
+	uint64_t live;	       /* threads alive now */
+	uint64_t trace_bytes;  /* bytes produced so far */
+	uint64_t dropped;      /* bytes given up for want of memory */
+};
+
+/* 0, -ENOMEM, -EINVAL (psb_bytes), -ENOTSUP (not x86-64). */
+__attribute__((warn_unused_result))
+int soft_new(struct soft **ret, const struct soft_config *c);
+/* Detaches what is left (the kernel kills it: PTRACE_O_EXITKILL), frees all. NULL is fine. */
+void soft_free(struct soft *s);
+
+/* Seize `child`, which is a child of ours that still waits before its execve. Tracing
+ * begins with the first instruction after the execve. 0 or -errno of ptrace(2). */
+__attribute__((warn_unused_result))
+int soft_start(struct soft *s, pid_t child);
+
+enum soft_state {
+	SOFT_BUSY, /* budget used up: call again soon */
+	SOFT_IDLE, /* every thread sleeps in the kernel: call after SIGCHLD, or later */
+	SOFT_DONE, /* no traced thread is left */
+};
+/* Handle up to `max_stops` stops, at most about `max_ns` long. One of the above, or -errno
+ * of a failure that ends tracing. */
+__attribute__((warn_unused_result))
+int soft_run(struct soft *s, unsigned max_stops, uint64_t max_ns);
+
+/* Stop tracing: every thread is detached and runs on untraced. For a clean end of a
+ * recording whose command goes on. */
+int soft_detach(struct soft *s);
+/* Send sig to the first process and go on tracing (to end it). 0 or -errno. */
+int soft_kill(struct soft *s, int sig);
+
+/* waitpid() status of the child given to soft_start(); false while it lives. */
+bool soft_exit_status(const struct soft *s, int *ret);
+
+/* Queues, one per thread that ever ran; they only grow in number. */
+struct soft_queue {
+	pid_t pid, tid;
+	uint64_t offset; /* position of v[0] in the queue's stream */
+	struct iovec v[2];
+	int nv;	      /* 0: nothing new */
+	bool started; /* true once, with the first bytes: the queue has just begun */
+	uint64_t start_ticks; /* when it began, on the virtual TSC */
+};
+size_t soft_nr_queues(const struct soft *s);
+/* What is new in queue i. Packets that are not complete yet (pending TNT bits) stay back
+ * until the thread leaves user space or `flush` is set. */
+void soft_queue_peek(struct soft *s, size_t i, bool flush, struct soft_queue *ret);
+/* Forget what the last peek handed out. */
+void soft_queue_release(struct soft *s, size_t i);
+
+void soft_stats(const struct soft *s, struct soft_stats *ret);
+uint64_t soft_ticks(const struct soft *s); /* the virtual TSC of now */
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Options as data: one table per command drives parsing (getopt_long), --help, and the test
+ * that holds --help against the manual page.
+ */
+#ifndef RECORDER_OPTS_H
+#define RECORDER_OPTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum opt_kind {
+	OPT_FLAG,  /* bool *: true */
+	OPT_COUNT, /* int *: one more each time */
+	OPT_STR,   /* const char **: the argument, last one wins */
+	OPT_U64,   /* uint64_t *: a decimal number */
+	OPT_SIZE,  /* uint64_t *: bytes, with B K M G (powers of 1024) */
+	OPT_CALL,  /* int (*)(void *ctx, const char *arg): 0, or -EINVAL after a message */
+};
+
+struct opt {
+	char letter;	  /* 0: long form only */
+	const char *name; /* long form, without dashes; NULL: letter only */
+	const char *arg;  /* name of the argument in help, or NULL */
+	enum opt_kind kind;
+	void *target;
+	void *ctx; /* for OPT_CALL */
+	const char *help;
+};
+
+struct opts {
+	const char *cmd;      /* "record" */
+	const char *synopsis; /* "[options] [-- command [args]]" */
+	const char *about;    /* one line */
+	const struct opt *opt;
+	size_t n;
+};
+
+/* Parses argv (argv[0] is the command). Returns the index of the first operand, or -1 after
+ * a message on stderr (the caller exits with EXIT_USAGE), or -2 after --help was printed on
+ * stdout (EXIT_OK). Parsing stops at the first operand or at "--". */
+int opts_parse(const struct opts *o, int argc, char **argv);
+/* "usage: auxrec CMD SYNOPSIS" and a pointer to --help, on stderr. */
+void opts_usage(const struct opts *o);
+/* "64K" -> 65536; 0 or -EINVAL. */
+int opts_size(uint64_t *ret, const char *s);
+
+#endif
