@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "recorder/cmd.h"
+#include "recorder/log.h"
+
+static const struct cmd {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *about;
+} commands[] = {
+	{ "record", cmd_record, "record AUX trace and context switches into perf.data" },
+	{ "list", cmd_list, "show what this machine and this user can record" },
+	{ "info", cmd_info, "say what a perf.data file holds" },
+};
+enum { NR_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+static void usage(FILE *f)
+{
+	fputs("usage: auxrec COMMAND [options]\n\n", f);
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		fprintf(f, "  %-8s %s\n", commands[i].name, commands[i].about);
+	fputs("\nauxrec COMMAND --help lists the options of a command; auxrec --version\n", f);
+}
+
+/* A write error may show only now: a full disk must not look like success. */
+static int close_stdout(int status)
+{
+	if (fflush(stdout) || ferror(stdout)) {
+		log_err(0, "cannot write to standard output");
+		return status ? status : EXIT_FAILED;
+	}
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	const char *word = argc > 1 ? argv[1] : "";
+
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		if (!strcmp(word, commands[i].name))
+			return close_stdout(commands[i].run(argc - 1, argv + 1));
+	if (!strcmp(word, "--version")) {
+		puts("auxrec " AUXREC_VERSION);
+		return close_stdout(EXIT_OK);
+	}
+	if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+		usage(stdout);
+		return close_stdout(EXIT_OK);
+	}
+	if (*word)
+		log_err(0, "unknown command '%s'", word);
+	usage(stderr);
+	return EXIT_USAGE;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/opts.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorder/log.h"
+
+enum { LONG_BASE = 256, HELP = 'h', MAX_OPTS = 64, HELP_COLUMN = 30 };
+
+int opts_size(uint64_t *ret, const char *s)
+{
+	static const char units[] = "BKMG";
+	const char *unit;
+	uint64_t v;
+	char *end;
+
+	if (!isdigit((unsigned char)*s))
+		return -EINVAL;
+	errno = 0;
+	v = strtoull(s, &end, 10);
+	if (errno)
+		return -EINVAL;
+	if (*end) {
+		unit = strchr(units, toupper((unsigned char)*end));
+		if (!unit || end[1])
+			return -EINVAL;
+		if (__builtin_mul_overflow(v, 1ull << (10 * (unit - units)), &v))
+			return -EINVAL;
+	}
+	*ret = v;
+	return 0;
+}
+
+void opts_usage(const struct opts *o)
+{
+	fprintf(stderr, "usage: auxrec %s %s\n", o->cmd, o->synopsis);
+	fprintf(stderr, "       auxrec %s --help lists the options\n", o->cmd);
+}
+
+static void print_help(const struct opts *o)
+{
+	printf("usage: auxrec %s %s\n\n%s\n\n", o->cmd, o->synopsis, o->about);
+	for (size_t i = 0; i < o->n; i++) {
+		const struct opt *p = &o->opt[i];
+		char left[128], *at = left;
+		size_t room = sizeof(left);
+		int k;
+
+		k = snprintf(at, room, p->letter ? "  -%c%s" : "    ", p->letter,
+			     p->name ? ", " : "");
+		if (!p->letter)
+			k = snprintf(at, room, "      ");
+		at += k;
+		room -= (size_t)k;
+		if (p->name) {
+			k = snprintf(at, room, "--%s", p->name);
+			at += k;
+			room -= (size_t)k;
+		}
+		if (p->arg)
+			snprintf(at, room, "%c%s", p->name ? '=' : ' ', p->arg);
+		printf("%-*s %s\n", HELP_COLUMN, left, p->help);
+	}
+	printf("  -h, --help %*s this text\n", HELP_COLUMN - 13, "");
+}
+
+static int bad_value(const struct opts *o, const struct opt *p, const char *arg,
+		     const char *want)
+{
+	if (p->name)
+		log_err(0, "%s: bad value '%s' for --%s: %s", o->cmd, arg, p->name, want);
+	else
+		log_err(0, "%s: bad value '%s' for -%c: %s", o->cmd, arg, p->letter, want);
+	return -EINVAL;
+}
+
+static int set_u64(const struct opts *o, const struct opt *p, const char *arg)
+{
+	uint64_t v;
+	char *end;
+
+	errno = 0;
+	v = strtoull(arg, &end, 10);
+	if (errno || *end || !isdigit((unsigned char)*arg))
+		return bad_value(o, p, arg, "expected a number");
+	*(uint64_t *)p->target = v;
+	return 0;
+}
+
+static int apply(const struct opts *o, const struct opt *p, const char *arg)
+{
+	switch (p->kind) {
+	case OPT_FLAG:
+		*(bool *)p->target = true;
+		return 0;
+	case OPT_COUNT:
+		++*(int *)p->target;
+		return 0;
+	case OPT_STR:
+		*(const char **)p->target = arg;
+		return 0;
+	case OPT_U64:
+		return set_u64(o, p, arg);
+	case OPT_SIZE:
+		if (opts_size(p->target, arg))
+			return bad_value(o, p, arg, "expected bytes, as 4096, 64K, 16M, 1G");
+		return 0;
+	case OPT_CALL:
+		return ((int (*)(void *, const char *))p->target)(p->ctx, arg);
+	}
+	return -EINVAL;
+}
+
+static int complain(const struct opts *o, int argc, char **argv, int c)
+{
+	const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
+
+	if (c == ':')
+		log_err(0, "%s: option '%s' needs an argument", o->cmd, word);
+	else if (optopt && optopt < LONG_BASE)
+		log_err(0, "%s: unknown option '-%c'", o->cmd, optopt);
+	else
+		log_err(0, "%s: unknown option '%s'", o->cmd, word);
+	opts_usage(o);
+	return -1;
+}
+
+int opts_parse(const struct opts *o, int argc, char **argv)
+{
+	struct option longs[MAX_OPTS + 2] = { 0 };
+	char shorts[2 * MAX_OPTS + 4] = "+:h", *s = shorts + 3;
+	size_t n = 0;
+	int c;
+
+	for (size_t i = 0; i < o->n && i < MAX_OPTS; i++) {
+		const struct opt *p = &o->opt[i];
+
+		if (p->name)
+			longs[n++] = (struct option){ p->name, p->arg != NULL, NULL,
+						      LONG_BASE + (int)i };
+		if (p->letter) {
+			*s++ = p->letter;
+			if (p->arg)
+				*s++ = ':';
+		}
+	}
+	longs[n] = (struct option){ "help", no_argument, NULL, HELP };
+	opterr = 0;
+	optind = 0; /* also resets the scanner's own state (getopt(3), glibc) */
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		const struct opt *p = NULL;
+
+		if (c == HELP) {
+			print_help(o);
+			return -2;
+		}
+		for (size_t i = 0; i < o->n; i++)
+			if (c == LONG_BASE + (int)i || (o->opt[i].letter && c == o->opt[i].letter))
+				p = &o->opt[i];
+		if (!p)
+			return complain(o, argc, argv, c);
+		if (apply(o, p, optarg))
+			return -1;
+	}
+	return optind;
+}
