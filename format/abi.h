@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-/* The file header [hdr]: offsets of its fields. Each section is {u64 offset, u64 size}. */
+/* The file header [hdr]: offsets of its fields. A section is {u64 offset, u64 size}. */
 #define FMT_MAGIC	      UINT64_C(0x32454c4946524550) /* "PERFILE2" */
 #define FMT_MAGIC_SWAPPED     UINT64_C(0x50455246494c4532) /* of the other byte order */
 #define FMT_HEADER_SIZE	      104u
@@ -235,6 +235,10 @@ enum fmt_rec_type {
 #define FMT_AUXTRACE_S390_CPUMSF  5u
 #define FMT_AUXTRACE_HISI_PTT	  6u
 #define FMT_AUXTRACE_RECORD_SIZE  48u /* of FMT_REC_AUXTRACE, without the trace */
+
+/* FMT_REC_HEADER_BUILD_ID: readers up to perf 6.12 take the padded name, 4 bytes short of
+ * a multiple of 8, into char[PATH_MAX] without looking at its length (header.c). */
+#define FMT_BUILD_ID_NAME_MAX 4091u
 
 /* FMT_REC_EVENT_UPDATE and FMT_REC_CPU_MAP [perf]. */
 #define FMT_EVENT_UPDATE_UNIT  0u

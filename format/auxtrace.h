@@ -63,7 +63,8 @@ int fmt_put_header_attr(struct fmt_buf *b, const struct fmt_event *e);
 /* EVENT_UPDATE of kind NAME for the event that owns `id`. */
 int fmt_put_event_name(struct fmt_buf *b, uint64_t id, const char *name);
 
-/* THREAD_MAP: the traced threads; one entry {-1, ""} for a system-wide recording. */
+/* THREAD_MAP: the traced threads, at most 2729 (-EMSGSIZE beyond); one entry {-1, ""} for
+ * a system-wide recording. */
 struct fmt_thread {
 	int64_t tid;
 	const char *comm;

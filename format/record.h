@@ -13,6 +13,7 @@
 #define FORMAT_RECORD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "format/buf.h"
@@ -47,9 +48,11 @@ int fmt_put_mmap(struct fmt_buf *b, uint16_t misc, uint32_t pid, uint32_t tid,
 		 uint64_t addr, uint64_t len, uint64_t pgoff, const char *name,
 		 const struct fmt_trailer *t);
 int fmt_put_mmap2(struct fmt_buf *b, const struct fmt_mmap2 *m, const struct fmt_trailer *t);
+/* The first 15 bytes of comm are kept, as in the kernel's own records. */
 int fmt_put_comm(struct fmt_buf *b, bool exec, uint32_t pid, uint32_t tid, const char *comm,
 		 const struct fmt_trailer *t);
-/* type is FMT_REC_FORK or FMT_REC_EXIT. */
+/* type is FMT_REC_FORK or FMT_REC_EXIT. A FORK whose trailer has id 0 is marked
+ * FMT_MISC_FORK_EXEC: the task was found running, it does not inherit its parent's maps. */
 int fmt_put_task(struct fmt_buf *b, uint32_t type, uint32_t pid, uint32_t ppid,
 		 uint32_t tid, uint32_t ptid, uint64_t time, const struct fmt_trailer *t);
 /* ns: in the order net, uts, ipc, pid, user, mnt, cgroup; nr up to 7. */
