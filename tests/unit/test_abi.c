@@ -17,7 +17,9 @@
 
 #include "format/event.h"
 
-#define SAME(ours, theirs) _Static_assert((ours) == (theirs), #ours " is not " #theirs)
+#define SAME(ours, theirs)                                           \
+	_Static_assert((unsigned long long)(ours) == (unsigned long long)(theirs), \
+		       #ours " is not " #theirs)
 #define REC(name)    SAME(FMT_REC_##name, PERF_RECORD_##name)
 #define MISC(name)   SAME(FMT_MISC_##name, PERF_RECORD_MISC_##name)
 #define AUX(name)    SAME(FMT_AUX_##name, PERF_AUX_FLAG_##name)
