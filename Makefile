@@ -94,10 +94,13 @@ $(O)/obj/tests/%.o: PKG_CFLAGS += $(call pc,$(TEST_PKGS),--cflags)
 $(O)/tools/%: $(O)/obj/tests/tools/%.o $(O)/libformat.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
-# The traced programs: built plainly, as a user's program would be.
+# The traced programs: built plainly, as a user's program would be. Statically where the
+# dynamic linker's 100,000 instructions would only be waited for.
+static_progs = forkexec pingpong signals spin stopcont threadexec
+$(addprefix $(O)/prog/,$(static_progs)): PROG_LDFLAGS = -static
 $(O)/prog/%: tests/prog/%.c
 	@mkdir -p $(@D)
-	$(CC) -O1 -g -w -pthread -o $@ $<
+	$(CC) -O1 -g -w -pthread $(PROG_LDFLAGS) -o $@ $<
 $(O)/prog/%: tests/prog/%.S
 	@mkdir -p $(@D)
 	$(CC) -nostdlib -static -o $@ $<
