@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""perfcmp.py FILE IPDIR
+
+What stock perf decodes from FILE, thread by thread and address by address, against the lists
+IPDIR/PID.TID (u64 little-endian). The perf binary is $PERF, or perf from PATH.
+
+Exit: 0 all the same, 1 a difference or a trace error, 2 usage or nothing was compared.
+"""
+import array
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+SHOWN = 5  # messages of one kind
+
+
+def lists(folder):
+    """{(pid, tid): addresses}"""
+    found = {}
+    for name in sorted(os.listdir(folder)):
+        m = re.fullmatch(r'(\d+)\.(\d+)', name)
+        if not m:
+            continue
+        v = array.array('Q')
+        with open(os.path.join(folder, name), 'rb') as f:
+            v.frombytes(f.read())
+        if sys.byteorder == 'big':
+            v.byteswap()
+        found[int(m[1]), int(m[2])] = v
+    return found
+
+
+def decode(data):
+    """({(pid, tid): addresses}, messages). With e in --itrace, errors are lines of stdout."""
+    command = [os.environ.get('PERF', 'perf'), 'script', '-i', data, '--itrace=i1ie',
+               '-F', 'pid,tid,ip', '--ns']
+    got, messages = {}, []
+    sample = re.compile(r'\s*(-?\d+)/(-?\d+)\s+([0-9a-f]+)\s*$')
+    # A file for stderr: two pipes could fill up against each other.
+    with tempfile.TemporaryFile('w+', errors='replace') as err:
+        run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=err, text=True,
+                               errors='replace')
+        for line in run.stdout:
+            m = sample.match(line)
+            if m:
+                key = int(m[1]), int(m[2])
+                got.setdefault(key, array.array('Q')).append(int(m[3], 16))
+            elif line.strip():
+                messages.append(line.strip())
+        if run.wait():
+            messages.append('(exit status %d)' % run.returncode)
+        err.seek(0)
+        messages += [line.strip() for line in err if line.strip()]
+    return got, messages
+
+
+def resume(a, i, b, j, reach=2000, run=8):
+    """Where both go on alike after a difference, or None."""
+    for k in range(1, reach):
+        if a[i:i + run] == b[j + k:j + k + run]:
+            return i, j + k
+        if a[i + k:i + k + run] == b[j:j + run]:
+            return i + k, j
+        if a[i + k:i + k + run] == b[j + k:j + k + run]:
+            return i + k, j + k
+    return None
+
+
+def show(v, i):
+    return ' '.join('%x' % ip for ip in v[max(0, i - 2):i + 4]) or '(end)'
+
+
+def explain(want, got):
+    i = j = shown = 0
+    while shown < SHOWN and (i < len(want) or j < len(got)):
+        if i < len(want) and j < len(got) and want[i] == got[j]:
+            i, j = i + 1, j + 1
+            continue
+        print('  list[%d]: %s' % (i, show(want, i)))
+        print('  perf[%d]: %s' % (j, show(got, j)))
+        shown += 1
+        where = resume(want, i, got, j)
+        if not where:
+            break
+        i, j = where
+
+
+def main():
+    if len(sys.argv) != 3:
+        print('usage: perfcmp.py FILE IPDIR', file=sys.stderr)
+        return 2
+    try:
+        want = lists(sys.argv[2])
+        got, messages = decode(sys.argv[1])
+    except OSError as e:
+        print(e, file=sys.stderr)
+        return 2
+    good = not messages  # perf exits with 0 after trace errors, and tells them
+    for line in messages[:SHOWN]:
+        print('perf says: ' + line)
+    if len(messages) > SHOWN:
+        print('perf says: ... %d lines in all' % len(messages))
+    compared = 0
+    for key in sorted(want.keys() | got.keys()):
+        a, b = want.get(key, array.array('Q')), got.get(key, array.array('Q'))
+        same = a == b
+        good &= same
+        compared += len(a)
+        print('pid %d tid %d: perf %d, listed %d, %s' %
+              (*key, len(b), len(a), 'same' if same else 'different'))
+        if not same and a and b:
+            explain(a, b)
+    if not compared:
+        print('nothing was compared', file=sys.stderr)
+        return 2
+    print('SAME' if good else 'DIFF')
+    return 0 if good else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())
