@@ -110,7 +110,7 @@ struct fmt_features {
 	size_t nr_events;
 	const char *const *core_siblings, *const *thread_siblings, *const *die_siblings;
 	size_t nr_core_siblings, nr_thread_siblings, nr_die_siblings;
-	const struct fmt_cpu_topo *cpu_topo; /* nr_cpus_avail entries, or NULL */
+	const struct fmt_cpu_topo *cpu_topo; /* nr_cpus_avail; NULL: no CPU_TOPOLOGY */
 	const struct fmt_numa_node *numa;
 	size_t nr_numa;
 	const struct fmt_pmu_type *pmus;
@@ -137,7 +137,7 @@ int fmt_put_feature(struct fmt_buf *b, enum fmt_feat feat, const struct fmt_feat
  * AUXTRACE, BRANCH_STACK, STAT, CACHE, DIR_FORMAT, HYBRID_TOPOLOGY. */
 bool fmt_feature_in_pipe(enum fmt_feat feat);
 
-/* The name perf gives the feature ("hostname", "cpu topology" ...), or NULL. */
+/* perf's name of the feature in plain words ("hostname", "cpu topology" ...), or NULL. */
 const char *fmt_feature_name(enum fmt_feat feat);
 
 /* One event format file of tracefs: its system, and its bytes. */
