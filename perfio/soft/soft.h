@@ -37,6 +37,7 @@ struct soft_stats {
 	uint64_t instructions, stops, signals, threads, processes;
 	uint64_t shadowed;     /* instructions whose trap was swallowed, accounted for */
 	uint64_t unexplained;  /* steps that no rule explains; each ends a stretch of trace */
+	uint64_t refused;      /* programs run unstepped: of 32 bits */
 	uint64_t live;	       /* threads alive now */
 	uint64_t trace_bytes;  /* bytes produced so far */
 	uint64_t dropped;      /* bytes given up for want of memory */

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "perfio/soft/insn.h"
+#include "perfio/soft/mem.h"
+
+#include <Zydis/Zydis.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum { CACHE_BITS = 14 };
+
+static enum soft_class branch(const ZydisDecodedInstruction *z, enum soft_class direct,
+			      enum soft_class indirect)
+{
+	if (z->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
+		return SOFT_FAR;
+	return z->raw.imm[0].is_relative ? direct : indirect;
+}
+
+static bool repeats(const ZydisDecodedInstruction *z)
+{
+	return z->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
+				ZYDIS_ATTRIB_HAS_REPNE);
+}
+
+/*
+ * Loads of ss hold traps off for one instruction (SDM vol. 3A, 6.8.3); cpuid does where a
+ * hypervisor carries it out and forgets the trap flag.
+ */
+static bool shadows(const ZydisDecodedInstruction *z)
+{
+	if (z->mnemonic == ZYDIS_MNEMONIC_CPUID)
+		return true;
+	return z->mnemonic == ZYDIS_MNEMONIC_MOV && z->opcode == 0x8e &&
+	       z->raw.modrm.reg == 2;
+}
+
+static enum soft_class by_mnemonic(const ZydisDecodedInstruction *z)
+{
+	if (shadows(z))
+		return SOFT_SHADOW;
+	switch (z->mnemonic) {
+	case ZYDIS_MNEMONIC_PUSHF:
+	case ZYDIS_MNEMONIC_PUSHFQ:
+		return SOFT_PUSHF;
+	default:
+		return SOFT_OTHER;
+	}
+}
+
+static enum soft_class classify(const ZydisDecodedInstruction *z)
+{
+	/* Transactions are no branches to Intel PT; stepped, they abort at once. */
+	if (z->mnemonic == ZYDIS_MNEMONIC_XBEGIN || z->mnemonic == ZYDIS_MNEMONIC_XABORT)
+		return SOFT_OTHER;
+	switch (z->meta.category) {
+	case ZYDIS_CATEGORY_COND_BR:
+		return SOFT_JCC;
+	case ZYDIS_CATEGORY_UNCOND_BR:
+		return branch(z, SOFT_JMP, SOFT_JMP_IND);
+	case ZYDIS_CATEGORY_CALL:
+		return branch(z, SOFT_CALL, SOFT_CALL_IND);
+	case ZYDIS_CATEGORY_RET:
+		return z->mnemonic == ZYDIS_MNEMONIC_RET &&
+		       z->meta.branch_type != ZYDIS_BRANCH_TYPE_FAR ? SOFT_RET : SOFT_FAR;
+	case ZYDIS_CATEGORY_SYSCALL:
+		return SOFT_SYSCALL;
+	case ZYDIS_CATEGORY_SYSRET:
+		return SOFT_FAR;
+	case ZYDIS_CATEGORY_INTERRUPT:
+		return z->mnemonic == ZYDIS_MNEMONIC_INT &&
+		       z->raw.imm[0].value.u == 0x80 ? SOFT_SYSCALL : SOFT_INT;
+	case ZYDIS_CATEGORY_STRINGOP:
+	case ZYDIS_CATEGORY_IOSTRINGOP:
+		return repeats(z) ? SOFT_REP : SOFT_OTHER;
+	default:
+		return by_mnemonic(z);
+	}
+}
+
+void soft_insn_decode(struct soft_insn *ret, uint64_t ip, const uint8_t *p, size_t n)
+{
+	struct soft_insn i = { .ip = ip, .cls = SOFT_BAD };
+	ZydisDecodedInstruction z;
+	ZydisDecoder d;
+
+	if (ZYAN_SUCCESS(ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64,
+					  ZYDIS_STACK_WIDTH_64)) &&
+	    ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&d, NULL, p, n, &z))) {
+		i.cls = (uint8_t)classify(&z);
+		i.len = z.length;
+		if (z.raw.imm[0].is_relative)
+			i.rel = (int32_t)z.raw.imm[0].value.s;
+		i.legacy = z.mnemonic == ZYDIS_MNEMONIC_INT;
+	}
+	*ret = i;
+}
+
+void soft_insn_fresh(struct soft_insn *ret, struct soft_mem *m, uint64_t ip)
+{
+	uint8_t b[ZYDIS_MAX_INSTRUCTION_LENGTH];
+
+	soft_insn_decode(ret, ip, b, soft_mem_read(m, ip, b, sizeof(b)));
+	ret->gen = m->gen;
+}
+
+void soft_insn_at(struct soft_insn *ret, struct soft_mem *m, uint64_t ip)
+{
+	size_t slot = (ip ^ ip >> CACHE_BITS) & ((1 << CACHE_BITS) - 1);
+
+	if (!m->cache)
+		m->cache = calloc((size_t)1 << CACHE_BITS, sizeof(*m->cache));
+	if (m->cache && m->cache[slot].ip == ip && m->cache[slot].gen == m->gen) {
+		*ret = m->cache[slot];
+		return;
+	}
+	soft_insn_fresh(ret, m, ip);
+	if (m->cache && ret->len && soft_mem_is_fixed(m, ip))
+		m->cache[slot] = *ret;
+}

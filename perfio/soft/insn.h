@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What kind of instruction is at an address. The only user of Zydis. */
+#ifndef PERFIO_SOFT_INSN_H
+#define PERFIO_SOFT_INSN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct soft_mem;
+
+enum soft_class {
+	SOFT_BAD, /* not readable, or no instruction */
+	SOFT_OTHER,
+	SOFT_REP, /* string instruction with a repeat prefix: traps after every round */
+	SOFT_JCC, /* also loop and jrcxz */
+	SOFT_JMP, /* direct */
+	SOFT_CALL,
+	SOFT_JMP_IND,
+	SOFT_CALL_IND,
+	SOFT_RET,
+	SOFT_FAR,
+	SOFT_SYSCALL, /* syscall, sysenter, int 0x80 */
+	SOFT_INT,     /* int3 and its kin: the program's own trap */
+	SOFT_SHADOW,  /* may swallow the trap that should follow it */
+	SOFT_PUSHF,   /* shows the program the trap flag */
+};
+
+struct soft_insn {
+	uint64_t ip;
+	int32_t rel; /* JCC, JMP, CALL: target minus end */
+	uint32_t gen;
+	uint8_t len; /* 0 for SOFT_BAD */
+	uint8_t cls; /* enum soft_class */
+	uint8_t legacy; /* SYSCALL: int 0x80, whose numbers are those of i386 */
+};
+
+/* Decode n bytes found at ip. */
+void soft_insn_decode(struct soft_insn *ret, uint64_t ip, const uint8_t *p, size_t n);
+/* What is at ip, from the cache of the address space where its code cannot have changed. */
+void soft_insn_at(struct soft_insn *ret, struct soft_mem *m, uint64_t ip);
+/* The same, from memory whatever the cache says. */
+void soft_insn_fresh(struct soft_insn *ret, struct soft_mem *m, uint64_t ip);
+
+static inline uint64_t soft_insn_end(const struct soft_insn *i)
+{
+	return i->ip + i->len;
+}
+
+static inline uint64_t soft_insn_target(const struct soft_insn *i)
+{
+	return i->ip + i->len + (uint64_t)(int64_t)i->rel;
+}
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "perfio/soft/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int open_proc(pid_t pid, const char *name, int flags)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static void free_mem(struct soft_mem *m)
+{
+	if (m->mem_fd >= 0)
+		close(m->mem_fd);
+	if (m->maps_fd >= 0)
+		close(m->maps_fd);
+	free(m->code);
+	free(m->cache);
+	free(m);
+}
+
+int soft_mem_open(struct soft_mem **ret, pid_t pid)
+{
+	struct soft_mem *m = calloc(1, sizeof(*m));
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	m->refs = 1;
+	m->gen = 1;
+	m->maps_fd = -1;
+	err = m->mem_fd = open_proc(pid, "mem", O_RDWR);
+	if (err < 0)
+		goto out;
+	err = m->maps_fd = open_proc(pid, "maps", O_RDONLY);
+	if (err < 0)
+		goto out;
+	*ret = m;
+	return 0;
+out:
+	free_mem(m);
+	return err;
+}
+
+struct soft_mem *soft_mem_get(struct soft_mem *m)
+{
+	m->refs++;
+	return m;
+}
+
+void soft_mem_put(struct soft_mem *m)
+{
+	if (m && !--m->refs)
+		free_mem(m);
+}
+
+size_t soft_mem_read(const struct soft_mem *m, uint64_t addr, void *p, size_t n)
+{
+	ssize_t got = pread(m->mem_fd, p, n, (off_t)addr);
+
+	return got < 0 ? 0 : (size_t)got;
+}
+
+size_t soft_mem_write(const struct soft_mem *m, uint64_t addr, const void *p, size_t n)
+{
+	ssize_t put = pwrite(m->mem_fd, p, n, (off_t)addr);
+
+	return put < 0 ? 0 : (size_t)put;
+}
+
+void soft_mem_changed(struct soft_mem *m)
+{
+	/* 0 marks entries of the decode cache that were never used. */
+	if (!++m->gen)
+		m->gen = 1;
+}
+
+static bool add_range(struct soft_mem *m, uint64_t begin, uint64_t end)
+{
+	if (m->nr_code == m->cap_code) {
+		size_t cap = m->cap_code ? m->cap_code * 2 : 16;
+		struct soft_range *r = reallocarray(m->code, cap, sizeof(*r));
+
+		if (!r)
+			return false;
+		m->code = r;
+		m->cap_code = cap;
+	}
+	m->code[m->nr_code++] = (struct soft_range){ begin, end };
+	return true;
+}
+
+/* Format of a line: proc(5). */
+static void take_line(struct soft_mem *m, const char *line)
+{
+	unsigned long begin, end, inode;
+	char perm[5];
+
+	if (sscanf(line, "%lx-%lx %4s %*s %*s %lu", &begin, &end, perm, &inode) != 4)
+		return;
+	if (perm[1] == 'w' || perm[2] != 'x' || perm[3] != 'p')
+		return;
+	if (inode || strstr(line, "[vdso]"))
+		add_range(m, begin, end);
+}
+
+static void read_maps(struct soft_mem *m)
+{
+	char *line = NULL;
+	size_t cap = 0;
+	FILE *f;
+	int fd;
+
+	m->nr_code = 0;
+	m->code_gen = m->gen;
+	fd = dup(m->maps_fd);
+	if (fd < 0)
+		return;
+	f = fdopen(fd, "r");
+	if (!f) {
+		close(fd);
+		return;
+	}
+	/* A duplicate shares the position. */
+	rewind(f);
+	while (getline(&line, &cap, f) > 0)
+		take_line(m, line);
+	free(line);
+	fclose(f);
+}
+
+bool soft_mem_is_fixed(struct soft_mem *m, uint64_t addr)
+{
+	if (m->code_gen != m->gen)
+		read_maps(m);
+	for (size_t i = 0; i < m->nr_code; i++)
+		if (addr >= m->code[i].begin && addr < m->code[i].end)
+			return true;
+	return false;
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which thread is waited for next. waitpid(-1) is not used: it would reap children that
+ * are none of ours, and it starves threads late in the kernel's list.
+ */
+#include "perfio/soft/soft.h"
+#include "perfio/soft/tracer.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __x86_64__
+#include <x86intrin.h>
+#endif
+
+enum { PSB_MIN = 2048, PSB_MAX = 1 << 20 };
+/* Stops of one thread before others get a turn. */
+enum { QUANTUM = 5000 };
+/* How long a system call may take before we call the program idle, in ns. */
+enum { PATIENCE = 50000 };
+/* Stops between two looks at the clock. */
+enum { CLOCK_EVERY = 32 };
+/* How long threads may take to stop when tracing ends, in ms. */
+enum { DETACH_MS = 2000 };
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+uint64_t soft_ticks(const struct soft *s)
+{
+#ifdef __x86_64__
+	if (s->cfg.use_rdtsc)
+		return __rdtsc();
+#endif
+	(void)s;
+	return now_ns(CLOCK_MONOTONIC_RAW);
+}
+
+static int check_config(const struct soft_config *c)
+{
+#ifndef __x86_64__
+	return -ENOTSUP;
+#endif
+	return c->psb_bytes >= PSB_MIN && c->psb_bytes <= PSB_MAX ? 0 : -EINVAL;
+}
+
+int soft_new(struct soft **ret, const struct soft_config *c)
+{
+	struct soft *s;
+	int err = check_config(c);
+
+	if (err)
+		return err;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->cfg = *c;
+	err = -ENOMEM;
+	if (c->ip_log) {
+		s->ip_log = strdup(c->ip_log);
+		if (!s->ip_log)
+			goto out;
+	}
+	s->cfg.ip_log = s->ip_log;
+	err = soft_ptenc_init(&s->enc, c->psb_bytes, c->tsc, c->noretcomp);
+	if (err)
+		goto out;
+	*ret = s;
+	return 0;
+out:
+	soft_free(s);
+	return err;
+}
+
+/* Killed threads still stop once, at their end. */
+static void kill_rest(struct soft *s)
+{
+	for (size_t i = 0; i < s->nr_live; i++)
+		kill(s->live[i]->pid, SIGKILL);
+	while (s->nr_live) {
+		struct soft_thread *t = s->live[0];
+		int st;
+
+		if (waitpid(t->tid, &st, __WALL) == t->tid && WIFSTOPPED(st)) {
+			ptrace(PTRACE_CONT, t->tid, NULL, NULL);
+			continue;
+		}
+		if (errno != EINTR)
+			soft_table_remove(s, t);
+	}
+}
+
+static void unpin(struct soft *s)
+{
+	if (!s->pinned)
+		return;
+	for (size_t i = 0; i < s->nr_live; i++)
+		sched_setaffinity(s->live[i]->tid, sizeof(s->old_cpus), &s->old_cpus);
+	sched_setaffinity(0, sizeof(s->old_cpus), &s->old_cpus);
+	s->pinned = false;
+}
+
+void soft_free(struct soft *s)
+{
+	if (!s)
+		return;
+	kill_rest(s);
+	unpin(s);
+	for (size_t i = 0; i < s->nr; i++) {
+		soft_pt_done(&s->all[i]->pt);
+		free(s->all[i]);
+	}
+	free(s->all);
+	free(s->live);
+	if (s->enc.enc)
+		soft_ptenc_done(&s->enc);
+	free(s->ip_log);
+	free(s);
+}
+
+/* On one cpu each step costs one switch; on two it costs a wake-up across them. Where
+ * this is not allowed tracing is slower, no more. */
+static void pin(struct soft *s, pid_t child)
+{
+	cpu_set_t one;
+	int cpu = sched_getcpu();
+
+	if (cpu < 0 || sched_getaffinity(0, sizeof(s->old_cpus), &s->old_cpus))
+		return;
+	CPU_ZERO(&one);
+	CPU_SET((size_t)cpu, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		return;
+	sched_setaffinity(child, sizeof(one), &one);
+	s->pinned = true;
+}
+
+int soft_start(struct soft *s, pid_t child)
+{
+	int err;
+
+	if (s->root)
+		return -EBUSY;
+	err = soft_tracer_seize(s, child);
+	if (!err && s->cfg.pin)
+		pin(s, child);
+	return err;
+}
+
+/* A status of t, if there is one or (block) as soon as there is. */
+static bool take(struct soft *s, struct soft_thread *t, bool block, int *status)
+{
+	pid_t got;
+
+	do
+		got = waitpid(t->tid, status, __WALL | (block ? 0 : WNOHANG));
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		soft_table_remove(s, t);
+	return got > 0;
+}
+
+/* Each thread once, beginning after the one whose turn it was. */
+static struct soft_thread *sweep(struct soft *s, int *status)
+{
+	for (size_t k = 1, n = s->nr_live; k <= n && s->nr_live; k++) {
+		size_t i = (s->turn + k) % s->nr_live;
+		struct soft_thread *t = s->live[i];
+
+		if (!take(s, t, false, status))
+			continue;
+		s->turn = i;
+		return t;
+	}
+	return NULL;
+}
+
+static struct soft_thread *wait_for_user(struct soft *s, int *status)
+{
+	for (size_t k = 1; k <= s->nr_live; k++) {
+		size_t i = (s->turn + k) % s->nr_live;
+		struct soft_thread *t = s->live[i];
+
+		if (!soft_runs_user(t))
+			continue;
+		s->turn = i;
+		return take(s, t, true, status) ? t : NULL;
+	}
+	return NULL;
+}
+
+static bool any_user(const struct soft *s)
+{
+	for (size_t i = 0; i < s->nr_live; i++)
+		if (soft_runs_user(s->live[i]))
+			return true;
+	return false;
+}
+
+/* Everything known was asked; a stop that is left is that of a thread unknown to us. */
+static int adopt_strays(struct soft *s)
+{
+	siginfo_t si = { 0 };
+
+	if (waitid(P_ALL, 0, &si, WSTOPPED | WNOHANG | WNOWAIT | __WALL) || !si.si_pid)
+		return 0;
+	return soft_table_adopt(s, si.si_pid);
+}
+
+/* The thread to handle next. 1, 0 if all sleep, or -errno. */
+static int next_stop(struct soft *s, struct soft_thread **ret, int *status)
+{
+	struct soft_thread *t = s->owner;
+	uint64_t since = 0;
+	int n;
+
+	if (t && soft_runs_user(t) && s->quantum++ < QUANTUM && take(s, t, true, status)) {
+		*ret = t;
+		return 1;
+	}
+	s->quantum = 0;
+	while (s->nr_live) {
+		t = sweep(s, status);
+		if (!t && any_user(s))
+			t = wait_for_user(s, status);
+		if (t) {
+			s->owner = *ret = t;
+			return 1;
+		}
+		/* With all on one cpu, a system call gets on only while we do not. */
+		sched_yield();
+		if (!since)
+			since = now_ns(CLOCK_MONOTONIC);
+		else if (now_ns(CLOCK_MONOTONIC) - since > PATIENCE) {
+			n = adopt_strays(s);
+			if (n <= 0)
+				return n;
+		}
+	}
+	return 0;
+}
+
+int soft_run(struct soft *s, unsigned max_stops, uint64_t max_ns)
+{
+	uint64_t begin = now_ns(CLOCK_MONOTONIC);
+
+	for (unsigned n = 0; n < max_stops; n++) {
+		struct soft_thread *t;
+		int status, err = next_stop(s, &t, &status);
+
+		if (err > 0)
+			err = soft_tracer_stop(s, t, status);
+		else if (!err)
+			return s->nr_live ? SOFT_IDLE : SOFT_DONE;
+		if (err < 0)
+			return err;
+		if (n % CLOCK_EVERY == 0 && now_ns(CLOCK_MONOTONIC) - begin > max_ns)
+			break;
+	}
+	return s->nr_live ? SOFT_BUSY : SOFT_DONE;
+}
+
+/* One look at every thread. Returns the number that stopped, or -errno. */
+static int detach_round(struct soft *s)
+{
+	int n = 0;
+
+	for (size_t i = s->nr_live; i-- > 0;) {
+		struct soft_thread *t = s->live[i];
+		int status, err;
+
+		if (!take(s, t, false, &status))
+			continue;
+		err = soft_tracer_stop(s, t, status);
+		if (err)
+			return err;
+		n++;
+	}
+	return n;
+}
+
+int soft_detach(struct soft *s)
+{
+	uint64_t end = now_ns(CLOCK_MONOTONIC) + DETACH_MS * (uint64_t)1000000;
+	const struct timespec ms = { .tv_nsec = 1000000 };
+
+	s->detaching = true;
+	unpin(s);
+	/* Threads in user space stop by themselves, after their step. */
+	for (size_t i = 0; i < s->nr_live; i++)
+		if (!soft_runs_user(s->live[i]))
+			ptrace(PTRACE_INTERRUPT, s->live[i]->tid, NULL, NULL);
+	while (s->nr_live) {
+		int n = detach_round(s);
+
+		if (n < 0)
+			return n;
+		if (!n && now_ns(CLOCK_MONOTONIC) > end)
+			return -ETIMEDOUT;
+		if (!n)
+			nanosleep(&ms, NULL);
+	}
+	return 0;
+}
+
+int soft_kill(struct soft *s, int sig)
+{
+	if (!s->root || s->root_ended)
+		return -ESRCH;
+	return kill(s->root, sig) ? -errno : 0;
+}
+
+bool soft_exit_status(const struct soft *s, int *ret)
+{
+	if (s->root_ended)
+		*ret = s->root_status;
+	return s->root_ended;
+}
+
+size_t soft_nr_queues(const struct soft *s)
+{
+	return s->nr;
+}
+
+void soft_queue_peek(struct soft *s, size_t i, bool flush, struct soft_queue *ret)
+{
+	struct soft_thread *t = s->all[i];
+
+	if (flush && t->pt.on)
+		soft_pt_flush(&t->pt);
+	*ret = (struct soft_queue){ .pid = t->pid, .tid = t->tid,
+				    .offset = t->pt.out.offset,
+				    .start_ticks = t->pt.start_ticks };
+	ret->nv = soft_bytes_peek(&t->pt.out, ret->v);
+	ret->started = ret->nv && !t->pushed;
+	t->pushed |= ret->started;
+}
+
+void soft_queue_release(struct soft *s, size_t i)
+{
+	soft_bytes_release(&s->all[i]->pt.out);
+}
+
+void soft_stats(const struct soft *s, struct soft_stats *ret)
+{
+	struct soft_stats st = s->stats;
+
+	st.live = s->nr_live;
+	for (size_t i = 0; i < s->nr; i++) {
+		st.trace_bytes += s->all[i]->pt.bytes;
+		st.dropped += s->all[i]->pt.dropped;
+	}
+	*ret = st;
+}

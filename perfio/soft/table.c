@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "perfio/soft/tracer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int soft_table_add(struct soft_thread **ret, struct soft *s, pid_t pid, pid_t tid)
+{
+	struct soft_thread *t = calloc(1, sizeof(*t));
+
+	if (t && s->nr == s->cap) {
+		size_t cap = s->cap ? s->cap * 2 : 16;
+		struct soft_thread **all = reallocarray(s->all, cap, sizeof(*all));
+		struct soft_thread **live = reallocarray(s->live, cap, sizeof(*live));
+
+		if (all)
+			s->all = all;
+		if (live)
+			s->live = live;
+		if (all && live)
+			s->cap = cap;
+	}
+	if (!t || s->nr == s->cap) {
+		free(t);
+		return -ENOMEM;
+	}
+	t->pid = pid;
+	t->tid = tid;
+	t->stats = &s->stats;
+	t->log = (struct soft_iplog){ .dir = s->ip_log, .pid = pid, .tid = tid };
+	soft_pt_init(&t->pt, &s->enc);
+	s->all[s->nr++] = t;
+	s->live[s->nr_live++] = t;
+	s->stats.threads++;
+	if (pid == tid)
+		s->stats.processes++;
+	*ret = t;
+	return 0;
+}
+
+struct soft_thread *soft_table_find(const struct soft *s, pid_t tid)
+{
+	for (size_t i = 0; i < s->nr_live; i++)
+		if (s->live[i]->tid == tid)
+			return s->live[i];
+	return NULL;
+}
+
+void soft_table_remove(struct soft *s, struct soft_thread *t)
+{
+	int err;
+
+	soft_thread_cut(t);
+	t->mode = SOFT_GONE;
+	err = soft_iplog_flush(&t->log);
+	if (err && !s->log_err)
+		s->log_err = err;
+	soft_iplog_done(&t->log);
+	soft_mem_put(t->mem);
+	t->mem = NULL;
+	if (s->owner == t)
+		s->owner = NULL;
+	for (size_t i = 0; i < s->nr_live; i++)
+		if (s->live[i] == t)
+			s->live[i] = s->live[--s->nr_live];
+}
+
+/* The thread group and the tracer of a thread: proc(5). False: it is gone. */
+static bool read_status(pid_t tid, pid_t *pid, pid_t *tracer)
+{
+	char path[64], line[256];
+	int found = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	f = fopen(path, "r");
+	if (!f)
+		return false;
+	while (found < 2 && fgets(line, sizeof(line), f))
+		found += sscanf(line, "Tgid: %d", pid) == 1 ||
+			 sscanf(line, "TracerPid: %d", tracer) == 1;
+	fclose(f);
+	return found == 2;
+}
+
+int soft_table_adopt(struct soft *s, pid_t tid)
+{
+	struct soft_thread *t, *leader;
+	pid_t pid, tracer;
+	int err;
+
+	if (soft_table_find(s, tid) || !read_status(tid, &pid, &tracer) ||
+	    tracer != gettid())
+		return 0;
+	err = soft_table_add(&t, s, pid, tid);
+	if (err)
+		return err;
+	t->mode = SOFT_NEW;
+	leader = soft_table_find(s, pid);
+	if (leader && leader != t && leader->mem)
+		t->mem = soft_mem_get(leader->mem);
+	else if (soft_mem_open(&t->mem, tid))
+		t->mode = SOFT_FREE;
+	return 1;
+}

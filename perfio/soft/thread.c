@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "perfio/soft/thread.h"
+
+/* Several swallowed traps in a row: cpuid after cpuid. */
+enum { SHADOW_MAX = 4 };
+
+void soft_thread_goto(struct soft_thread *t, uint64_t ip)
+{
+	soft_insn_at(&t->insn, t->mem, ip);
+}
+
+static bool explains(const struct soft_insn *i, uint64_t ip)
+{
+	switch ((enum soft_class)i->cls) {
+	case SOFT_BAD:
+		return false;
+	case SOFT_JCC:
+		return ip == soft_insn_end(i) || ip == soft_insn_target(i);
+	case SOFT_JMP:
+	case SOFT_CALL:
+		return ip == soft_insn_target(i);
+	case SOFT_JMP_IND:
+	case SOFT_CALL_IND:
+	case SOFT_RET:
+	case SOFT_FAR:
+	case SOFT_SYSCALL:
+	case SOFT_INT:
+		return true;
+	case SOFT_REP:
+		return ip == soft_insn_end(i) || ip == i->ip;
+	default:
+		return ip == soft_insn_end(i);
+	}
+}
+
+/* One instruction that ran, and that does explain ip. */
+static void account(struct soft_thread *t, const struct soft_insn *i, uint64_t ip)
+{
+	struct soft_pt *p = &t->pt;
+
+	soft_pt_at(p, i->ip, t->resumed, t->timed_gen != t->mem->gen);
+	t->timed_gen = t->mem->gen;
+	soft_iplog_add(&t->log, i->ip);
+	t->stats->instructions++;
+	switch ((enum soft_class)i->cls) {
+	case SOFT_JCC:
+		soft_pt_cond(p, ip == soft_insn_target(i) && i->rel);
+		break;
+	case SOFT_CALL:
+		/* A call of the next instruction only asks where it is: SDM 33.4.2.2. */
+		if (i->rel)
+			soft_pt_call(p, soft_insn_end(i));
+		break;
+	case SOFT_CALL_IND:
+		soft_pt_call(p, soft_insn_end(i));
+		soft_pt_jump(p, ip);
+		break;
+	case SOFT_JMP_IND:
+	case SOFT_FAR:
+		soft_pt_jump(p, ip);
+		break;
+	case SOFT_RET:
+		soft_pt_return(p, ip);
+		break;
+	case SOFT_SYSCALL:
+	case SOFT_INT:
+		soft_pt_leave(p);
+		break;
+	default:
+		break;
+	}
+}
+
+/*
+ * Nothing trapped between insn and ip, but more than insn ran: follow neighbours until one
+ * of them leads to ip. Only after an instruction known to swallow traps may that be an
+ * indirect branch, which would explain everything.
+ */
+static bool account_shadowed(struct soft_thread *t, uint64_t ip)
+{
+	struct soft_insn i[SHADOW_MAX];
+	bool known = t->insn.cls == SOFT_SHADOW;
+	int n = 1;
+
+	i[0] = t->insn;
+	while (i[n - 1].cls == SOFT_OTHER || i[n - 1].cls == SOFT_SHADOW) {
+		if (n == SHADOW_MAX || (!known && n == 2))
+			return false;
+		soft_insn_at(&i[n], t->mem, soft_insn_end(&i[n - 1]));
+		n++;
+		if (!explains(&i[n - 1], ip))
+			continue;
+		if (!known && i[n - 1].cls > SOFT_CALL && i[n - 1].cls < SOFT_SHADOW)
+			return false;
+		for (int k = 0; k < n - 1; k++)
+			account(t, &i[k], i[k + 1].ip);
+		t->stats->shadowed += (unsigned)n - 1;
+		t->insn = i[n - 1];
+		if (t->insn.cls != SOFT_REP || ip != t->insn.ip)
+			account(t, &t->insn, ip);
+		return true;
+	}
+	return false;
+}
+
+void soft_thread_ran(struct soft_thread *t, uint64_t ip)
+{
+	if (!explains(&t->insn, ip))
+		soft_insn_fresh(&t->insn, t->mem, t->insn.ip);
+	if (explains(&t->insn, ip)) {
+		/* Between two rounds of a string instruction it has not completed. */
+		if (t->insn.cls != SOFT_REP || ip != t->insn.ip)
+			account(t, &t->insn, ip);
+		return;
+	}
+	if (account_shadowed(t, ip))
+		return;
+	t->stats->unexplained++;
+	soft_thread_cut(t);
+}
+
+void soft_thread_entered(struct soft_thread *t)
+{
+	account(t, &t->insn, soft_insn_end(&t->insn));
+}
+
+void soft_thread_cut(struct soft_thread *t)
+{
+	soft_pt_cut(&t->pt, t->insn.ip);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A traced thread, and what the instructions it runs mean for its trace. */
+#ifndef PERFIO_SOFT_THREAD_H
+#define PERFIO_SOFT_THREAD_H
+
+#include "perfio/soft/insn.h"
+#include "perfio/soft/iplog.h"
+#include "perfio/soft/mem.h"
+#include "perfio/soft/pt.h"
+#include "perfio/soft/soft.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum soft_mode {
+	SOFT_FREE,    /* runs unstepped until an execve of a 64-bit program */
+	SOFT_NEW,     /* just cloned: its first stop tells where it begins */
+	SOFT_USER,    /* insn is what it runs next, or was told to run */
+	SOFT_KERNEL,  /* in a system call; where it returns is not known yet */
+	SOFT_EXITING, /* ran its last instruction */
+	SOFT_GONE,
+};
+
+struct soft_thread {
+	pid_t pid, tid;
+	enum soft_mode mode;
+	bool listening; /* group-stopped: nothing of it runs until SIGCONT */
+	bool injected;	/* a signal was put in with the last step */
+	bool restarting; /* insn is a system call the kernel goes back to by itself */
+	bool pushed;	 /* its queue was announced to the caller */
+	int signal;	 /* that was injected */
+	struct soft_insn insn;
+	uint64_t resumed;   /* virtual TSC when it was told to run insn */
+	uint32_t timed_gen; /* mappings as of the last TSC packet */
+	struct soft_mem *mem;
+	struct soft_stats *stats; /* of the whole source */
+	struct soft_iplog log;
+	struct soft_pt pt;
+};
+
+/* The thread goes on at ip: look at what is there. */
+void soft_thread_goto(struct soft_thread *t, uint64_t ip);
+/* t->insn has run, and ip is what follows it: account for it. */
+void soft_thread_ran(struct soft_thread *t, uint64_t ip);
+/* The same for a system call instruction, whose successor is the kernel's choice. */
+void soft_thread_entered(struct soft_thread *t);
+/* It left user space without running t->insn. */
+void soft_thread_cut(struct soft_thread *t);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ptrace side: what each stop of a thread means, and how the thread goes on. */
+#ifndef PERFIO_SOFT_TRACER_H
+#define PERFIO_SOFT_TRACER_H
+
+#include "perfio/soft/soft.h"
+#include "perfio/soft/thread.h"
+
+#include <sched.h>
+
+struct soft {
+	struct soft_config cfg;
+	char *ip_log;
+	struct soft_stats stats;
+	struct soft_ptenc enc;
+	struct soft_thread **all; /* in order of birth; the index is the queue's number */
+	size_t nr, cap;
+	struct soft_thread **live; /* those not SOFT_GONE; as much room as in `all` */
+	size_t nr_live;
+
+	struct soft_thread *owner; /* whose turn it is */
+	unsigned quantum;	   /* stops of this turn */
+	size_t turn;		   /* index in `live` of the last turn */
+
+	pid_t root;
+	bool root_ended;
+	int root_status;
+	bool detaching;
+	bool pinned;
+	cpu_set_t old_cpus;
+	int log_err; /* first failure of an ip log */
+};
+
+/* Where a thread of this mode runs is user code, so that a stop will come soon. */
+static inline bool soft_runs_user(const struct soft_thread *t)
+{
+	return t->mode == SOFT_USER && !t->listening;
+}
+
+/* table.c: the set of threads. */
+
+/* Make a thread known; it has no memory yet. 0 or -ENOMEM. */
+__attribute__((warn_unused_result))
+int soft_table_add(struct soft_thread **ret, struct soft *s, pid_t pid, pid_t tid);
+/* A living thread or NULL. */
+struct soft_thread *soft_table_find(const struct soft *s, pid_t tid);
+/* Make a traced thread known that nobody announced, its parent having died before it
+ * could. 1, or 0 if tid is no such thread, or -ENOMEM. */
+__attribute__((warn_unused_result))
+int soft_table_adopt(struct soft *s, pid_t tid);
+/* t is gone or no longer traced. Its queue stays. */
+void soft_table_remove(struct soft *s, struct soft_thread *t);
+
+/* tracer.c */
+
+/* Seize the waiting child. */
+__attribute__((warn_unused_result))
+int soft_tracer_seize(struct soft *s, pid_t child);
+/* Handle one waitpid() status of t. It runs on afterwards; untraced if s->detaching. */
+__attribute__((warn_unused_result))
+int soft_tracer_stop(struct soft *s, struct soft_thread *t, int status);
+
+#endif
