@@ -53,6 +53,8 @@ struct fmt_writer {
 	size_t valid_index; /* nr_index at the end of the last completed round */
 	size_t nr_events;
 	struct fmt_buf scratch;
+	int failed;  /* what the sink said; everything but rollback and finish repeats it */
+	bool unsure; /* a patch failed: the header may hold the old value or the new */
 };
 
 /* pipe: the stream form; the sink then needs append only. */
@@ -60,7 +62,8 @@ void fmt_writer_init(struct fmt_writer *w, const struct fmt_sink *sink, bool pip
 
 /* File: header (bitmap 0, data.size 0), ids, attrs. Stream: 16-byte header, HEADER_ATTR and
  * the pipe's features with their end mark, TRACING_DATA where there is one. `f` is used in
- * a stream only and may be NULL for a file. */
+ * a stream only and may be NULL for a file. A feature too long for a record is left out of
+ * the stream; an event with more than 8174 ids does not fit one: -EMSGSIZE. */
 int fmt_writer_begin(struct fmt_writer *w, const struct fmt_event *ev, size_t nr_ev,
 		     const struct fmt_features *f);
 
@@ -68,8 +71,10 @@ int fmt_writer_begin(struct fmt_writer *w, const struct fmt_event *ev, size_t nr
 int fmt_writer_put(struct fmt_writer *w, const struct fmt_buf *records);
 /* Kernel ring bytes as they lie in the ring, whole records, up to 2 spans. */
 int fmt_writer_spans(struct fmt_writer *w, const struct iovec *v, int n);
-/* One AUXTRACE record and its trace bytes (up to 2 spans, in stream order). a->size is set
- * here to the sum of the spans padded to 8 with zeros (PT PAD). The index remembers it. */
+/* One AUXTRACE record and its trace bytes (up to 2 spans, in stream order). a->size is
+ * ignored: the record says the sum of the spans padded to 8 with zeros (PT PAD). The index
+ * remembers it. Nothing is written when there are no bytes. -ENOMEM leaves the file as it
+ * was, and the writer usable. */
 int fmt_writer_aux(struct fmt_writer *w, const struct fmt_auxtrace *a, const struct iovec *v,
 		   int n);
 
@@ -77,14 +82,17 @@ int fmt_writer_aux(struct fmt_writer *w, const struct fmt_auxtrace *a, const str
  * is set (leave it out before FINISHED_INIT), then data.size. */
 int fmt_writer_round(struct fmt_writer *w, bool marker);
 
-/* After a failed append: forget what followed the last round and cut the file there.
- * *ret_dropped is the number of bytes given up. For a stream nothing can be taken back:
- * -ESPIPE. */
+/* After a failed append: forget what followed the last round and cut the file there; the
+ * writer is then as it was after that round. *ret_dropped is the number of bytes given up:
+ * those that had been appended whole. For a stream nothing can be taken back: -ESPIPE. */
 int fmt_writer_rollback(struct fmt_writer *w, uint64_t *ret_dropped);
 
-/* Last act: completes the round, appends the features (with build ids as HEADER_BUILD_ID
- * records in a stream), and only then sets the header's bitmap. f->aux is replaced by the
- * writer's own index when f->have_aux is set. */
+/* Last act: completes the round (after a failure: rolls back to the last one), appends the
+ * features (with build ids as HEADER_BUILD_ID records in a stream), and only then sets the
+ * header's bitmap. f->aux is replaced by the writer's own index when f->have_aux is set.
+ * When the features fail, what there is of them is cut off again; finish may be tried once
+ * more after any failure. -ENODATA when fmt_writer_begin did not succeed. A stream whose
+ * sink failed stays as it is, and its error is repeated. */
 int fmt_writer_finish(struct fmt_writer *w, const struct fmt_features *f);
 
 void fmt_writer_done(struct fmt_writer *w);

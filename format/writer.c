@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "format/writer.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "format/abi.h"
+#include "format/le.h"
+
+void fmt_writer_init(struct fmt_writer *w, const struct fmt_sink *sink, bool pipe)
+{
+	*w = (struct fmt_writer){ .sink = *sink, .pipe = pipe };
+}
+
+void fmt_writer_done(struct fmt_writer *w)
+{
+	free(w->index);
+	fmt_buf_done(&w->scratch);
+	*w = (struct fmt_writer){ .sink = w->sink, .pipe = w->pipe };
+}
+
+static uint64_t total(const struct iovec *v, int n)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += v[i].iov_len;
+	return sum;
+}
+
+static struct iovec span(const void *p, size_t n)
+{
+	return (struct iovec){ .iov_base = (void *)(uintptr_t)p, .iov_len = n };
+}
+
+/* The only way out. The sink may change v, so the length is taken first. */
+static int append(struct fmt_writer *w, struct iovec *v, int n)
+{
+	uint64_t len = total(v, n);
+
+	if (w->failed || !len)
+		return w->failed;
+	w->failed = w->sink.append(w->sink.ctx, v, n);
+	if (!w->failed)
+		w->pos += len;
+	return w->failed;
+}
+
+static int append_scratch(struct fmt_writer *w)
+{
+	struct iovec v = span(w->scratch.data, w->scratch.len);
+
+	return w->scratch.err ? w->scratch.err : append(w, &v, 1);
+}
+
+/* One aligned store: whoever dies beside it leaves the old value or the new one. */
+static int patch(struct fmt_writer *w, uint64_t at, uint64_t value)
+{
+	uint8_t le[8];
+
+	le_put(le, value, sizeof(le));
+	w->failed = w->sink.patch(w->sink.ctx, at, le, sizeof(le));
+	if (w->failed)
+		w->unsure = true;
+	return w->failed;
+}
+
+static int sync_all(struct fmt_writer *w)
+{
+	if (w->sink.sync)
+		w->failed = w->sink.sync(w->sink.ctx);
+	return w->failed;
+}
+
+static void commit(struct fmt_writer *w)
+{
+	w->valid = w->pos;
+	w->valid_index = w->nr_index;
+	w->dirty = false;
+}
+
+static void put_section(struct fmt_buf *b, uint64_t offset, uint64_t size)
+{
+	fmt_put_le(b, offset, 8);
+	fmt_put_le(b, size, 8);
+}
+
+/* Header, ids, attrs; the data section follows. All of them are multiples of 8 long. */
+static void put_file_head(struct fmt_buf *b, const struct fmt_event *ev, size_t nr_ev)
+{
+	const uint64_t attr_size = FMT_ATTR_SIZE + FMT_SECTION_SIZE;
+	uint64_t ids = FMT_HEADER_SIZE, attrs = ids;
+
+	for (size_t i = 0; i < nr_ev; i++)
+		attrs += 8 * ev[i].nr_ids;
+	fmt_put_le(b, FMT_MAGIC, 8);
+	fmt_put_le(b, FMT_HEADER_SIZE, 8);
+	fmt_put_le(b, attr_size, 8);
+	put_section(b, attrs, nr_ev * attr_size);
+	put_section(b, attrs + nr_ev * attr_size, 0);
+	put_section(b, 0, 0); /* event types: obsolete */
+	fmt_put_zero(b, 8 * FMT_HDR_FEATURE_WORDS);
+
+	for (size_t i = 0; i < nr_ev; i++)
+		for (size_t j = 0; j < ev[i].nr_ids; j++)
+			fmt_put_le(b, ev[i].ids[j], 8);
+	for (size_t i = 0; i < nr_ev; i++) {
+		fmt_put(b, ev[i].attr, FMT_ATTR_SIZE);
+		put_section(b, ids, 8 * ev[i].nr_ids);
+		ids += 8 * ev[i].nr_ids;
+	}
+}
+
+static void put_header_feature(struct fmt_buf *b, enum fmt_feat feat,
+			       const struct fmt_buf *payload)
+{
+	size_t at = fmt_record_begin(b, FMT_REC_HEADER_FEATURE, 0);
+
+	fmt_put_le(b, feat, 8);
+	fmt_put(b, payload->data, payload->len);
+	fmt_put_zero(b, -payload->len & 7);
+	(void)fmt_record_end(b, at); /* the error sticks in b */
+}
+
+/* The features of a stream, as far as each fits a record, and their end mark. */
+static void put_stream_features(struct fmt_buf *b, const struct fmt_features *f)
+{
+	const size_t max = FMT_REC_SIZE_MAX - FMT_REC_HEADER_SIZE - 8;
+	struct fmt_buf payload = { 0 };
+
+	for (unsigned i = 1; i < FMT_FEAT_LAST; i++) {
+		enum fmt_feat feat = (enum fmt_feat)i;
+
+		fmt_buf_reset(&payload);
+		if (!fmt_feature_in_pipe(feat) || !fmt_put_feature(&payload, feat, f))
+			continue;
+		if (payload.err && !b->err)
+			b->err = payload.err;
+		if (payload.len <= max)
+			put_header_feature(b, feat, &payload);
+	}
+	fmt_buf_reset(&payload);
+	put_header_feature(b, FMT_FEAT_LAST, &payload);
+	fmt_buf_done(&payload);
+}
+
+/* The record that announces `len` bytes of tracing data and counts their padding, too. */
+static void put_header_tracing_data(struct fmt_buf *b, size_t len)
+{
+	size_t at = fmt_record_begin(b, FMT_REC_HEADER_TRACING_DATA, 0);
+
+	fmt_put_le(b, len + (-len & 7), 4);
+	fmt_put_le(b, 0, 4);
+	(void)fmt_record_end(b, at);
+}
+
+static const uint8_t zeros[8];
+
+static int begin_stream(struct fmt_writer *w, const struct fmt_event *ev, size_t nr_ev,
+			const struct fmt_features *f)
+{
+	const struct fmt_features none = { 0 };
+	struct fmt_buf *b = &w->scratch;
+	struct iovec v[3];
+
+	f = f ? f : &none;
+	fmt_put_le(b, FMT_MAGIC, 8);
+	fmt_put_le(b, FMT_PIPE_HEADER_SIZE, 8);
+	for (size_t i = 0; i < nr_ev; i++)
+		if (fmt_put_header_attr(b, &ev[i]))
+			return b->err;
+	put_stream_features(b, f);
+	if (f->tracing_data)
+		put_header_tracing_data(b, f->tracing_data_len);
+	if (b->err)
+		return b->err;
+	v[0] = span(b->data, b->len);
+	if (!f->tracing_data)
+		return append(w, v, 1);
+	v[1] = span(f->tracing_data, f->tracing_data_len);
+	v[2] = span(zeros, -f->tracing_data_len & 7);
+	return append(w, v, 3);
+}
+
+static int begin_file(struct fmt_writer *w, const struct fmt_event *ev, size_t nr_ev)
+{
+	put_file_head(&w->scratch, ev, nr_ev);
+	return append_scratch(w);
+}
+
+int fmt_writer_begin(struct fmt_writer *w, const struct fmt_event *ev, size_t nr_ev,
+		     const struct fmt_features *f)
+{
+	int err;
+
+	fmt_buf_reset(&w->scratch);
+	err = w->pipe ? begin_stream(w, ev, nr_ev, f) : begin_file(w, ev, nr_ev);
+	if (err)
+		return err;
+	w->nr_events = nr_ev;
+	w->data_offset = w->pipe ? FMT_PIPE_HEADER_SIZE : w->pos;
+	commit(w);
+	return 0;
+}
+
+/* Bytes of the data section. */
+static int append_data(struct fmt_writer *w, struct iovec *v, int n)
+{
+	uint64_t before = w->pos;
+	int err = append(w, v, n);
+
+	if (w->pos != before)
+		w->dirty = true;
+	return err;
+}
+
+int fmt_writer_put(struct fmt_writer *w, const struct fmt_buf *records)
+{
+	struct iovec v = span(records->data, records->len);
+
+	return records->err ? records->err : append_data(w, &v, 1);
+}
+
+int fmt_writer_spans(struct fmt_writer *w, const struct iovec *v, int n)
+{
+	struct iovec copy[2];
+
+	assert(n >= 0 && n <= 2);
+	for (int i = 0; i < n; i++)
+		copy[i] = v[i];
+	return append_data(w, copy, n);
+}
+
+/* Room for one more entry, taken before anything is written: an AUXTRACE record that the
+ * index does not name would be passed over by readers. */
+static int reserve_index(struct fmt_writer *w)
+{
+	size_t cap = w->cap_index ? 2 * w->cap_index : 256;
+	struct fmt_aux_index *p;
+
+	if (w->pipe || w->nr_index < w->cap_index)
+		return 0;
+	p = realloc(w->index, cap * sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	w->index = p;
+	w->cap_index = cap;
+	return 0;
+}
+
+int fmt_writer_aux(struct fmt_writer *w, const struct fmt_auxtrace *a,
+		   const struct iovec *v, int n)
+{
+	uint64_t at = w->pos, len = total(v, n);
+	struct fmt_auxtrace rec = *a;
+	struct iovec out[4];
+	int err, nr = 0;
+
+	assert(n >= 0 && n <= 2);
+	if (w->failed || !len)
+		return w->failed;
+	err = reserve_index(w);
+	if (err)
+		return err;
+	rec.size = len + (-len & 7);
+	fmt_buf_reset(&w->scratch);
+	err = fmt_put_auxtrace(&w->scratch, &rec);
+	if (err)
+		return err;
+
+	out[nr++] = span(w->scratch.data, w->scratch.len);
+	for (int i = 0; i < n; i++)
+		out[nr++] = v[i];
+	if (rec.size != len)
+		out[nr++] = span(zeros, rec.size - len);
+	err = append_data(w, out, nr);
+	if (!err && !w->pipe)
+		w->index[w->nr_index++] = (struct fmt_aux_index){
+			.file_offset = at,
+			.size = FMT_AUXTRACE_RECORD_SIZE,
+		};
+	return err;
+}
+
+int fmt_writer_round(struct fmt_writer *w, bool marker)
+{
+	int err;
+
+	if (w->failed)
+		return w->failed;
+	if (marker && w->dirty) {
+		fmt_buf_reset(&w->scratch);
+		(void)fmt_put_finished_round(&w->scratch);
+		err = append_scratch(w);
+		if (err)
+			return err;
+	}
+	if (w->pos == w->valid)
+		return 0;
+	err = sync_all(w);
+	if (!err && !w->pipe)
+		err = patch(w, FMT_HDR_DATA_SIZE, w->pos - w->data_offset);
+	if (!err)
+		commit(w);
+	return err;
+}
+
+/* Cut off what lies behind the last round. If the header may already claim it, or claim
+ * features behind it, the header is set right first. */
+static int roll_back(struct fmt_writer *w)
+{
+	int err = 0;
+
+	if (!w->sink.cut)
+		return -ESPIPE;
+	if (w->unsure) {
+		err = patch(w, FMT_HDR_FEATURES, 0);
+		if (!err)
+			err = patch(w, FMT_HDR_DATA_SIZE, w->valid - w->data_offset);
+	}
+	if (!err)
+		err = w->sink.cut(w->sink.ctx, w->valid);
+	w->failed = err;
+	if (err)
+		return err;
+	w->unsure = false;
+	w->pos = w->valid;
+	w->nr_index = w->valid_index;
+	w->dirty = false;
+	return 0;
+}
+
+int fmt_writer_rollback(struct fmt_writer *w, uint64_t *ret_dropped)
+{
+	uint64_t dropped = w->pos - w->valid;
+	int err = w->pipe ? -ESPIPE : roll_back(w);
+
+	if (!err)
+		*ret_dropped = dropped;
+	return err;
+}
+
+/* Table and payloads of all features that have a value; the bits of those. */
+static int put_file_features(struct fmt_buf *table, struct fmt_buf *payloads,
+			     const struct fmt_features *f, uint64_t at,
+			     uint64_t *ret_bits)
+{
+	struct { uint64_t offset, size; } section[FMT_FEAT_LAST];
+	uint64_t bits = 0;
+	size_t n = 0;
+
+	for (unsigned i = 1; i < FMT_FEAT_LAST; i++) {
+		size_t from = payloads->len;
+		int there = fmt_put_feature(payloads, (enum fmt_feat)i, f);
+
+		if (there < 0)
+			return there;
+		if (!there)
+			continue;
+		section[n].offset = from;
+		section[n++].size = payloads->len - from;
+		bits |= UINT64_C(1) << i;
+	}
+	at += n * FMT_SECTION_SIZE;
+	for (size_t i = 0; i < n; i++)
+		put_section(table, at + section[i].offset, section[i].size);
+	*ret_bits = bits;
+	return table->err;
+}
+
+static int append_features(struct fmt_writer *w, const struct fmt_features *f,
+			   uint64_t *ret_bits)
+{
+	struct fmt_buf payloads = { 0 };
+	struct iovec v[2];
+	int err;
+
+	fmt_buf_reset(&w->scratch);
+	err = put_file_features(&w->scratch, &payloads, f, w->pos, ret_bits);
+	if (!err) {
+		v[0] = span(w->scratch.data, w->scratch.len);
+		v[1] = span(payloads.data, payloads.len);
+		err = append(w, v, 2);
+	}
+	fmt_buf_done(&payloads);
+	return err;
+}
+
+static int finish_file(struct fmt_writer *w, const struct fmt_features *f)
+{
+	uint64_t bits;
+	int err = append_features(w, f, &bits);
+
+	if (!err)
+		err = sync_all(w);
+	if (!err)
+		err = patch(w, FMT_HDR_FEATURES, bits);
+	if (w->failed)
+		(void)roll_back(w); /* it keeps its own failure; the first one is told */
+	return err;
+}
+
+static int finish_stream(struct fmt_writer *w, const struct fmt_features *f)
+{
+	int there;
+
+	fmt_buf_reset(&w->scratch);
+	there = fmt_put_feature(&w->scratch, FMT_FEAT_BUILD_ID, f);
+	if (there > 0)
+		return append_scratch(w);
+	return there;
+}
+
+int fmt_writer_finish(struct fmt_writer *w, const struct fmt_features *f)
+{
+	struct fmt_features own = *f;
+	int err;
+
+	if (!w->data_offset)
+		return w->failed ? w->failed : -ENODATA;
+	if (w->failed && !w->pipe)
+		err = roll_back(w);
+	else
+		err = fmt_writer_round(w, true);
+	if (err)
+		return err;
+	if (w->pipe)
+		return finish_stream(w, &own);
+	own.aux = w->index;
+	own.nr_aux = w->nr_index;
+	return finish_file(w, &own);
+}
