@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """perfcmp.py FILE IPDIR
 
-What stock perf decodes from FILE, thread by thread and address by address, against the lists
-IPDIR/PID.TID (u64 little-endian). The perf binary is $PERF, or perf from PATH.
+What stock perf decodes from FILE, thread by thread and address by address, against the
+lists IPDIR/PID.TID (u64 little-endian). The perf binary is $PERF, or perf from PATH.
 
 Exit: 0 all the same, 1 a difference or a trace error, 2 usage or nothing was compared.
 """
@@ -34,7 +34,7 @@ def lists(folder):
 
 
 def decode(data):
-    """({(pid, tid): addresses}, messages). With e in --itrace, errors are lines of stdout."""
+    """({(pid, tid): addresses}, messages). With e in --itrace, stdout has errors too."""
     command = [os.environ.get('PERF', 'perf'), 'script', '-i', data, '--itrace=i1ie',
                '-F', 'pid,tid,ip', '--ns']
     got, messages = {}, []

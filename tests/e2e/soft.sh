@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
 # What the tests of the software source share. Sourced from a scratch directory, with
-# AUXREC (the program), PROG (tests/prog, built), TOOLS (tests/tools, built), E2E (this folder)
-# set, and PERF where another perf than the installed one is wanted.
+# AUXREC (the program), PROG (tests/prog, built), TOOLS (tests/tools, built), E2E (this
+# folder) set, and PERF where another perf than the installed one is wanted.
 
 : "${AUXREC:?}" "${PROG:?}" "${TOOLS:?}" "${E2E:?}"
 PERF=${PERF:-perf}
@@ -18,14 +18,15 @@ soft_skip() {
 	exit 77
 }
 
-# soft_record DIR CMD...: record CMD; DIR gets perf.data, ips/, out, err. Returns CMD's status.
+# soft_record DIR CMD...: record CMD; DIR gets perf.data, ips/, out, err. Returns CMD's
+# status.
 soft_record() {
 	soft_dir=$1
 	shift
 	rm -rf "$soft_dir"
 	mkdir -p "$soft_dir/ips"
-	"$AUXREC" record --source=soft --soft-ips "$soft_dir/ips" -o "$soft_dir/perf.data" \
-		-- "$@" >"$soft_dir/out" 2>"$soft_dir/err"
+	"$AUXREC" record --source=soft --soft-ips "$soft_dir/ips" \
+		-o "$soft_dir/perf.data" -- "$@" >"$soft_dir/out" 2>"$soft_dir/err"
 }
 
 # Ends the test where the machine has no witness, or does not let us trace.
@@ -53,12 +54,13 @@ soft_say() {
 	return 1
 }
 
-# perf exits with 0 whatever it meets, so its words count. Only those on stderr: a symbol of
-# the report may well have "error" in its name.
+# perf exits with 0 whatever it meets, so its words count. Only those on stderr: a symbol
+# of the report may well have "error" in its name.
 soft_report() {
-	"$PERF" report -i "$1/perf.data" --itrace=b --stdio >"$1/report" 2>"$1/report.err" ||
-		soft_fail "perf report ends with $?"
-	grep -v '^#' "$1/report" | grep -q '[0-9]%' || soft_fail "perf report shows nothing"
+	"$PERF" report -i "$1/perf.data" --itrace=b --stdio >"$1/report" \
+		2>"$1/report.err" || soft_fail "perf report ends with $?"
+	grep -v '^#' "$1/report" | grep -q '[0-9]%' ||
+		soft_fail "perf report shows nothing"
 	if grep -Ei 'error|fail|corrupt|unknown|out of order' "$1/report.err"; then
 		soft_fail "perf report complains"
 	fi

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The recorder's list of executed addresses against one that a naive stepper made. Without
-# address randomisation, and with equal environment and descriptors, both runs are the same.
+# address randomisation, and with equal environment and descriptors, both runs are the
+# same.
 set -eu
 . "$E2E/soft.sh"
 setarch -R true 2>/dev/null || soft_skip "setarch -R is not permitted"
@@ -13,7 +14,8 @@ both() {
 	rm -rf "$dir"
 	mkdir -p "$dir/ips"
 	want=0
-	env -i setarch -R "$TOOLS/stepper" "$dir/stepped" "$@" >"$dir/out.stepped" || want=$?
+	env -i setarch -R "$TOOLS/stepper" "$dir/stepped" "$@" >"$dir/out.stepped" ||
+		want=$?
 	status=0
 	env -i setarch -R "$AUXREC" record --source=soft --soft-ips "$dir/ips" \
 		-o "$dir/perf.data" -- "$@" >"$dir/out" 2>"$dir/err" || status=$?

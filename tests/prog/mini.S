@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * No libc, some fifty instructions: one of each kind of branch, a string move, two system
- * calls, and what swallows the single-step trap: a move to ss by the architecture, cpuid under
- * some hypervisors. Prints "mini", exits with 7.
+ * calls, and what swallows the single-step trap: a move to ss by the architecture, cpuid
+ * under some hypervisors. Prints "mini", exits with 7.
  */
 	.globl	_start
 	.text

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pingpong [ROUNDS]: two processes hand one byte to and fro over two pipes. Each round is at
- * least two context switches when both share a cpu.
+ * pingpong [ROUNDS]: two processes hand one byte to and fro over two pipes. Each round is
+ * at least two context switches when both share a cpu.
  */
 #include <stdio.h>
 #include <stdlib.h>

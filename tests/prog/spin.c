@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spin [N]: N turns of a loop whose inner branch follows a pseudo-random bit, so that about
- * two branch outcomes a turn go into the trace. The printed number depends on every outcome.
+ * spin [N]: N turns of a loop whose inner branch follows a pseudo-random bit, so that
+ * about two branch outcomes a turn go into the trace. The printed number depends on every
+ * outcome.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ int main(int argc, char **argv)
 	unsigned int x = 2463534242u, odd = 0;
 
 	for (long i = 0; i < n; i++) {
-		x ^= x << 13; /* xorshift32: G. Marsaglia, J. Stat. Software 8(14), 2003 */
+		x ^= x << 13; /* G. Marsaglia, Xorshift RNGs, J. Stat. Software 8(14) */
 		x ^= x >> 17;
 		x ^= x << 5;
 		if (x & 1) {

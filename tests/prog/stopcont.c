@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stop and continue: a child that stops itself and is continued, then a child that stops and
- * continues its parent while that sleeps (the kernel restarts the sleep).
+ * Stop and continue: a child that stops itself and is continued, then a child that stops
+ * and continues its parent while that sleeps (the kernel restarts the sleep).
  */
 #include <signal.h>
 #include <stdio.h>
@@ -19,13 +19,16 @@ static void nap(long ms)
 
 int main(void)
 {
-	int st, stopped, continued, code;
-	pid_t p = fork();
+	int st, stopped, continued, code, go[2];
+	char c = 0;
+	pid_t p;
 
+	if (pipe(go) || (p = fork()) < 0)
+		return 1;
 	if (!p) {
 		raise(SIGSTOP);
-		for (volatile int i = 0; i < 100; i++)
-			;
+		/* A child that has ended can no longer be waited for as continued. */
+		read(go[0], &c, 1);
 		_exit(7);
 	}
 	waitpid(p, &st, WUNTRACED);
@@ -33,6 +36,7 @@ int main(void)
 	kill(p, SIGCONT);
 	waitpid(p, &st, WCONTINUED);
 	continued = WIFCONTINUED(st);
+	write(go[1], &c, 1);
 	waitpid(p, &st, 0);
 	code = WEXITSTATUS(st);
 
@@ -46,7 +50,7 @@ int main(void)
 	}
 	nap(80);
 	waitpid(p, &st, 0);
-	printf("stopped %d, continued %d, exit %d, slept through a stop\n", stopped, continued,
-	       code);
+	printf("stopped %d, continued %d, exit %d, slept through a stop\n", stopped,
+	       continued, code);
 	return stopped && continued && code == 7 ? 8 : 1;
 }

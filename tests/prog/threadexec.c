@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread that is not the leader calls exec: the kernel ends all others, and the thread goes
- * on under the leader's number. A third thread spins meanwhile, on a conditional branch: a
- * loop of direct jumps leaves no packets, so no decoder could count it.
+ * A thread that is not the leader calls exec: the kernel ends all others, and the thread
+ * goes on under the leader's number. A third thread spins meanwhile, on a conditional
+ * branch: a loop of direct jumps leaves no packets, so no decoder could count it.
  */
 #include <pthread.h>
 #include <stdio.h>

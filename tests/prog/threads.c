@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Four threads that share a mutex and a condition variable. One loads a library that others
- * call into. It also maps this program's text a second time while another thread spins in
- * user space and calls into the copy with no system call between: a decoder can learn of
- * that mapping in time only by a timestamp in the spinning thread's trace.
+ * Four threads that share a mutex and a condition variable. One loads a library that
+ * others call into. It also maps this program's text a second time while another thread
+ * spins in user space and calls into the copy with no system call between: a decoder can
+ * learn of that mapping in time only by a timestamp in the spinning thread's trace.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

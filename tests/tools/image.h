@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lay in a process's memory at a given time, by the records of a perf.data file: MMAP2
- * (newest first), COMM of an exec (empties the process), FORK (the parent's image of then).
+ * What lay in a process's memory at a given time, by the records of a perf.data file:
+ * MMAP2 (newest first), COMM of an exec (empties the process), FORK (the parent's image
+ * of then).
  */
 #ifndef TESTS_TOOLS_IMAGE_H
 #define TESTS_TOOLS_IMAGE_H
@@ -84,7 +85,8 @@ static inline void image_take_mmap2(struct image *m, const struct pd_file *f,
 static inline void image_take_task(struct image *m, const struct pd_file *f,
 				   const struct pd_record *r)
 {
-	struct image_event e = { .at = r->at, .time = pd_time(f, r), .pid = pd_32(r->body) };
+	struct image_event e = { .at = r->at, .time = pd_time(f, r),
+				 .pid = pd_32(r->body) };
 	bool fork = r->type == PERF_RECORD_FORK;
 
 	if (r->size < (fork ? 32 : 16))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A second, small reader of perf.data for the checkers in this folder. On purpose it shares
- * nothing with format/: a witness that uses the code it judges proves nothing.
+ * A second, small reader of perf.data for the checkers in this folder. On purpose it
+ * shares nothing with format/: a witness that uses the code it judges proves nothing.
  *
  * Header form, little-endian. Layout: tools/perf/util/header.h and
  * tools/lib/perf/include/perf/event.h (Linux 6.1).
@@ -48,14 +48,14 @@ struct pd_chunk {
 	uint64_t at, size, used, offset, reference;
 };
 
-/* A queue's stream: the payloads of one idx in file order, alignment padding taken out. */
+/* A queue's stream: the payloads of one idx in file order, without alignment padding. */
 struct pd_queue {
 	uint32_t idx, tid;
 	struct pd_chunk *chunk;
 	size_t nr_chunks;
 	uint8_t *v;
 	size_t n;
-	unsigned int gaps;	/* places where offsets say that bytes are missing or doubled */
+	unsigned int gaps;	/* where, by the offsets, bytes are lost or doubled */
 };
 
 static inline uint16_t pd_16(const uint8_t *p)
@@ -142,8 +142,9 @@ static inline bool pd_next(const struct pd_file *f, uint64_t *pos, struct pd_rec
 	r.misc = pd_16(p + 4);
 	r.size = pd_16(p + 6);
 	r.body = p + 8;
-	if (r.size < 8 || r.size > f->end - *pos || (r.type == PD_AUXTRACE && r.size < 48))
-		pd_give_up("record at %#llx has size %u", (unsigned long long)*pos, r.size);
+	if (r.size < (r.type == PD_AUXTRACE ? 48 : 8) || r.size > f->end - *pos)
+		pd_give_up("record at %#llx has size %u", (unsigned long long)*pos,
+			   r.size);
 	if (r.type == PD_COMPRESSED || r.type == PD_COMPRESSED2)
 		pd_give_up("compressed records: not understood");
 	if (r.type == PD_AUXTRACE)

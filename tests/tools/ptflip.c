@@ -4,8 +4,8 @@
  * ptflip -t IN OUT       copy it with the second half of its longest queue blanked
  *
  * The negative control of the checkers: what they say of such a file must be "different".
- * The bit is chosen by SEED among all TNT bits, which libipt's packet decoder finds; a search
- * for bytes that look like a TNT packet would hit other packets' payloads.
+ * The bit is chosen by SEED among all TNT bits, which libipt's packet decoder finds; a
+ * search for bytes that look like a TNT packet would hit other packets' payloads.
  */
 #include <intel-pt.h>
 
@@ -30,9 +30,9 @@ static struct pt_packet_decoder *packets(const struct pd_queue *q)
 	return d;
 }
 
-/* SDM vol. 3, chapter 33.4: short TNT holds its bits from bit 1 on, long TNT from byte 2. */
-static struct bit locate(const struct pd_queue *q, uint64_t offset, enum pt_packet_type type,
-			 unsigned int i)
+/* SDM vol. 3, 33.4: a short TNT holds its bits from bit 1 on, a long TNT from byte 2. */
+static struct bit locate(const struct pd_queue *q, uint64_t offset,
+			 enum pt_packet_type type, unsigned int i)
 {
 	unsigned int shift = type == ppt_tnt_8 ? i + 1 : i + 16;
 
@@ -47,13 +47,15 @@ static uint64_t walk(const struct pd_queue *q, uint64_t want, struct bit *ret)
 	uint64_t n = 0, offset;
 
 	if (pt_pkt_sync_forward(d) >= 0) {
-		while (pt_pkt_get_offset(d, &offset) >= 0 && pt_pkt_next(d, &p, sizeof(p)) > 0) {
+		while (pt_pkt_get_offset(d, &offset) >= 0 &&
+		       pt_pkt_next(d, &p, sizeof(p)) > 0) {
 			unsigned int bits = 0;
 
 			if (p.type == ppt_tnt_8 || p.type == ppt_tnt_64)
 				bits = p.payload.tnt.bit_size;
 			if (want >= n && want - n < bits)
-				*ret = locate(q, offset, p.type, (unsigned int)(want - n));
+				*ret = locate(q, offset, p.type,
+					      (unsigned int)(want - n));
 			n += bits;
 		}
 	}
@@ -71,14 +73,14 @@ static void flip(struct pd_file *f, const struct pd_queue *q, size_t n, uint64_t
 		total += walk(&q[k], UINT64_MAX, &b);
 	if (!total)
 		pd_give_up("no TNT packet");
-	/* One step of a linear congruential generator (D. Knuth, MMIX) spreads seeds 1, 2, 3. */
+	/* A step of a linear congruential generator (D. Knuth, MMIX) spreads 1, 2, 3. */
 	pick = (seed * 6364136223846793005u + 1442695040888963407u) >> 16;
 	pick %= total;
 	for (uint64_t skip = pick; skip >= (total = walk(&q[i], skip, &b)); i++)
 		skip -= total;
 	f->v[b.at] ^= (uint8_t)(1u << b.shift);
-	printf("queue %u tid %u: TNT bit %llu, file offset %#llx, bit %u\n", q[i].idx, q[i].tid,
-	       (unsigned long long)pick, (unsigned long long)b.at, b.shift);
+	printf("queue %u tid %u: TNT bit %llu, file offset %#llx, bit %u\n", q[i].idx,
+	       q[i].tid, (unsigned long long)pick, (unsigned long long)b.at, b.shift);
 }
 
 static void blank(struct pd_file *f, const struct pd_queue *q, size_t n)

@@ -2,11 +2,13 @@
 /*
  * ptflow [-b] FILE IPDIR
  *
- * Decodes every Intel PT queue of a perf.data file with libipt and compares the instructions
- * with lists of executed addresses: IPDIR/PID.TID, u64 little-endian. With -b the block
- * decoder is used, which tells first and last address and the length of each block only.
+ * Decodes every Intel PT queue of a perf.data file with libipt and compares the
+ * instructions with lists of executed addresses: IPDIR/PID.TID, u64 little-endian. With
+ * -b the block decoder is used, which tells first and last address and the length of each
+ * block only.
  *
- * Exit: 0 all the same, 1 a difference or a decode error, 2 usage or nothing was compared.
+ * Exit: 0 all the same, 1 a difference or a decode error, 2 usage or nothing was
+ * compared.
  */
 #include <dirent.h>
 #include <intel-pt.h>
@@ -24,7 +26,7 @@ struct flow {
 	const struct image_event *last;
 	uint64_t *ip;
 	size_t n;
-	/* Instruction count and trace offset, a pair now and then: where is instruction i? */
+	/* Pairs of instruction count and trace offset: where is instruction i? */
 	struct mark {
 		size_t n;
 		uint64_t offset;
@@ -69,7 +71,8 @@ static void note_error(struct flow *f, int status, uint64_t offset)
 	if (!f->nr_errors)
 		snprintf(f->first_error, sizeof(f->first_error),
 			 "\"%s\" at trace offset %#llx after %zu instructions",
-			 pt_errstr((enum pt_error_code)code), (unsigned long long)offset, f->n);
+			 pt_errstr((enum pt_error_code)code),
+			 (unsigned long long)offset, f->n);
 	f->errors[code]++;
 	f->nr_errors++;
 }
@@ -84,8 +87,8 @@ static void note_time(struct flow *f, uint64_t tsc)
 	f->now = now;
 }
 
-static int read_memory(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_t ip,
-		       void *context)
+static int read_memory(uint8_t *buffer, size_t size, const struct pt_asid *asid,
+		       uint64_t ip, void *context)
 {
 	struct flow *f = context;
 	size_t n = 0;
@@ -296,8 +299,8 @@ static bool fits(const struct flow *f, const struct list *l, size_t pos)
 	return true;
 }
 
-/* Several queues, one list: the list is their contents one after the other, in an order that
- * nobody tells. Try the orders; `f` is rearranged into the one that fits. */
+/* Several queues, one list: the list is their contents one after the other, in an order
+ * that nobody tells. Try the orders; `f` is rearranged into the one that fits. */
 static bool arrange(struct flow *f, size_t n, const struct list *l, size_t pos)
 {
 	if (!n)
@@ -317,7 +320,8 @@ static bool arrange(struct flow *f, size_t n, const struct list *l, size_t pos)
 	return false;
 }
 
-static void show_mismatch(const struct flow *f, const struct list *l, size_t pos, size_t i)
+static void show_mismatch(const struct flow *f, const struct list *l, size_t pos,
+			  size_t i)
 {
 	size_t m = 0;
 
@@ -338,12 +342,14 @@ static void show_mismatch(const struct flow *f, const struct list *l, size_t pos
 	}
 }
 
-/* Compares one queue with its part of the list, prints, and returns whether all is well. */
+/* Compares one queue with its part of the list and prints. Is all well? */
 static bool judge(const struct flow *f, struct list *l, bool last)
 {
-	size_t part = !l ? 0 : last ? l->n - l->pos : f->n < l->n - l->pos ? f->n : l->n - l->pos;
-	size_t len = f->n > part ? f->n : part, bad = 0, first = 0;
+	size_t part = l ? l->n - l->pos : 0, len, bad = 0, first = 0;
 
+	if (!last && part > f->n)
+		part = f->n;
+	len = f->n > part ? f->n : part;
 	for (size_t i = 0; i < len; i++) {
 		if (l && i < f->n && same_at(f, l, l->pos, i))
 			continue;
@@ -351,7 +357,8 @@ static bool judge(const struct flow *f, struct list *l, bool last)
 			first = i;
 	}
 	printf("queue %u pid %u tid %u: %zu instructions, %zu listed, %zu mismatches, "
-	       "%u errors\n", f->q->idx, f->pid, f->q->tid, f->n, part, bad, f->nr_errors);
+	       "%u errors\n", f->q->idx, f->pid, f->q->tid, f->n, part, bad,
+	       f->nr_errors);
 	if (!l)
 		printf("  no list %u.%u\n", f->pid, f->q->tid);
 	else if (bad)
@@ -380,7 +387,7 @@ static void decode(struct flow *f)
 		insn_decode(f);
 }
 
-/* All queues of the thread that queue `from` belongs to are moved behind it, and judged. */
+/* The other queues of f[0]'s thread are moved behind it, and all are judged together. */
 static bool judge_thread(struct flow *f, size_t n, struct list *lists, size_t nr_lists,
 			 size_t *ret_taken)
 {
@@ -438,7 +445,8 @@ int main(int argc, char **argv)
 		compared += lists[i].claimed ? lists[i].n : 0;
 		if (lists[i].claimed || !lists[i].n)
 			continue;
-		printf("list %s: %zu instructions, and no queue\n", lists[i].name, lists[i].n);
+		printf("list %s: %zu instructions, and no queue\n", lists[i].name,
+		       lists[i].n);
 		good = false;
 	}
 	if (!n || !compared)

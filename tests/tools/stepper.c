@@ -3,13 +3,14 @@
  * stepper OUT CMD [ARG...]     single-step CMD, write the addresses of its instructions
  * stepper -c STEPPED LIST      compare such a file with a list made by another tracer
  *
- * As simple as can be: one thread, one process, no signals. Under `setarch -R` two runs of a
- * program execute the same instructions, so this list judges a recording independently.
+ * As simple as can be: one thread, one process, no signals. Under `setarch -R` two runs
+ * of a program execute the same instructions, so this list judges a recording
+ * independently.
  *
- * A hypervisor that emulates cpuid, and by the architecture a move to ss (SDM vol. 3, 6.8.3),
- * swallow the trap of the next instruction: it runs unseen. Such an instruction has bit 63 set
- * in OUT, and the comparison lets LIST have exactly one more there. A string instruction with
- * rep traps at every turn; it is written once.
+ * A hypervisor that emulates cpuid, and by the architecture a move to ss (SDM vol. 3,
+ * 6.8.3), swallow the trap of the next instruction: it runs unseen. Such an instruction
+ * has bit 63 set in OUT, and the comparison lets LIST have exactly one more there. A
+ * string instruction with rep traps at every turn; it is written once.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -52,7 +53,8 @@ static size_t prefixes(const uint8_t *b, bool *ret_rep)
 	size_t i = 0;
 
 	*ret_rep = false;
-	while (i < 8 && memchr("\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3", b[i], 11)) {
+	while (i < 8 &&
+	       memchr("\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3", b[i], 11)) {
 		*ret_rep |= b[i] >= 0xf2;
 		i++;
 	}
@@ -73,7 +75,8 @@ static bool swallows(const uint8_t *b)
 	bool rep;
 	const uint8_t *op = b + prefixes(b, &rep);
 
-	return (op[0] == 0x0f && op[1] == 0xa2) || (op[0] == 0x8e && (op[1] >> 3 & 7) == 2);
+	return (op[0] == 0x0f && op[1] == 0xa2) ||
+	       (op[0] == 0x8e && (op[1] >> 3 & 7) == 2);
 }
 
 /* Code near the end of a page may be shorter than asked for: the rest stays 0. */
@@ -84,7 +87,7 @@ static void fetch(pid_t p, uint64_t ip, uint8_t ret[16])
 
 	memset(ret, 0, 16);
 	part = part < 16 ? part : 16;
-	from[0] = (struct iovec){ (void *)ip, part }; /* NOLINT: another process's address */
+	from[0] = (struct iovec){ (void *)ip, part }; /* NOLINT: not our address */
 	from[1] = (struct iovec){ (void *)(ip + part), 16 - part }; /* NOLINT */
 	if (process_vm_readv(p, &to, 1, from, part < 16 ? 2 : 1, 0) < 0)
 		give_up("code");
@@ -173,7 +176,8 @@ static int compare(const char *stepped, const char *path)
 			return 1;
 		}
 	}
-	printf("%zu stepped, %zu of them hid the next one, %zu listed\n", a.n, unseen, b.n);
+	printf("%zu stepped, %zu of them hid the next one, %zu listed\n", a.n, unseen,
+	       b.n);
 	puts(j == b.n ? "SAME" : "DIFF");
 	return j != b.n;
 }
@@ -183,7 +187,8 @@ int main(int argc, char **argv)
 	if (argc == 4 && !strcmp(argv[1], "-c"))
 		return compare(argv[2], argv[3]);
 	if (argc < 3 || argv[1][0] == '-') {
-		fputs("usage: stepper OUT CMD [ARG...] | stepper -c STEPPED LIST\n", stderr);
+		fputs("usage: stepper OUT CMD [ARG...] | stepper -c STEPPED LIST\n",
+		      stderr);
 		return 2;
 	}
 	return run(argv[1], argv + 2);
