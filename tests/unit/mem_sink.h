@@ -25,7 +25,7 @@ struct mem_sink {
 	unsigned calls, fail_at; /* 0: never; counts from 1 */
 	int err;		 /* what the failing call returns */
 	enum mem_fault fault;
-	bool check_each; /* mem_check_file() after every call: a kill may come anywhere */
+	bool check_each; /* mem_check_file() after every call, as if killed there */
 	const void *seen[8]; /* where the spans of the last append were */
 	int nr_seen;
 };

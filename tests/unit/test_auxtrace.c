@@ -263,6 +263,19 @@ static void build_id_pads_the_record_not_the_name(void **state)
 		   "'/a' 00[2]");
 }
 
+static void padding_counts_from_the_record_not_from_the_buffer(void **state)
+{
+	const uint8_t id[20] = { 0 };
+	const int cpu = 1;
+
+	(void)state;
+	fmt_put_zero(&b, 3);
+	assert_int_equal(fmt_put_build_id(&b, FMT_MISC_USER, -1, id, 20, "/a"), 0);
+	assert_int_equal(b.len, 3 + 40);
+	assert_int_equal(fmt_put_cpu_map(&b, &cpu, 1), 0);
+	assert_int_equal(b.len, 3 + 40 + 16);
+}
+
 static void a_build_id_name_beyond_a_readers_buffer_is_refused(void **state)
 {
 	static char name[FMT_BUILD_ID_NAME_MAX + 2];
@@ -304,6 +317,7 @@ int main(void)
 		TEST(thread_map_takes_2729_threads_and_no_more),
 		TEST(cpu_map_is_a_list_of_u16),
 		TEST(build_id_pads_the_record_not_the_name),
+		TEST(padding_counts_from_the_record_not_from_the_buffer),
 		TEST(a_build_id_name_beyond_a_readers_buffer_is_refused),
 		TEST(finished_records_are_headers_only),
 	};

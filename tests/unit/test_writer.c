@@ -279,6 +279,8 @@ static void rollback_gives_up_what_followed_the_last_round(void **state)
 	assert_int_equal(fmt_writer_rollback(&w, &dropped), 0);
 	assert_int_equal(dropped, 48 + 24);
 	assert_int_equal(file.len, w.valid);
+	assert_int_equal(fmt_writer_round(&w, true), 0);
+	assert_int_equal(file.len, w.valid); /* no marker for what is gone */
 	assert_int_equal(trace(8, 0), 0); /* it goes on as if nothing had happened */
 	assert_int_equal(fmt_writer_finish(&w, &feat), 0);
 	mem_check_file(&file);
@@ -328,6 +330,25 @@ static void nothing_can_be_finished_that_did_not_begin(void **state)
 	file.err = -ENOSPC;
 	assert_int_equal(begin(), -ENOSPC);
 	assert_int_equal(fmt_writer_finish(&w, &feat), -ENOSPC);
+}
+
+static void features_that_fail_are_cut_off_again(void **state)
+{
+	(void)state;
+	assert_int_equal(begin(), 0);
+	assert_int_equal(put(1), 0);
+	for (unsigned call = 1; call <= 3; call++) { /* append, sync, bitmap */
+		assert_int_equal(fmt_writer_round(&w, true), 0);
+		file.fail_at = file.calls + call;
+		file.err = -ENOSPC;
+		file.fault = MEM_FAULT_TORN;
+		assert_int_equal(fmt_writer_finish(&w, &feat), -ENOSPC);
+		assert_int_equal(file.len, w.valid);
+		assert_true(le_get(file.bytes + FMT_HDR_FEATURES, 8) == 0);
+		assert_int_equal(mem_check_file(&file), 2);
+	}
+	assert_int_equal(fmt_writer_finish(&w, &feat), 0);
+	assert_int_equal(mem_check_file(&file), 2);
 }
 
 /* A whole recording: 3 rounds, 4 traces, features. Calls of the sink: head, 4 + 6 + 5 for
@@ -583,6 +604,7 @@ int main(void)
 		TEST(a_failure_is_repeated_until_it_is_rolled_back),
 		TEST(a_sink_without_cut_cannot_be_rolled_back),
 		TEST(nothing_can_be_finished_that_did_not_begin),
+		TEST(features_that_fail_are_cut_off_again),
 		TEST(whichever_call_fails_the_file_is_sound_and_can_be_finished),
 		TEST(finish_after_a_failure_keeps_the_last_round),
 		TEST(a_second_failure_in_rollback_leaves_the_file_sound),
