@@ -2,6 +2,11 @@
 /*
  * A checked cursor over a perf.data file that lies in memory (mapped or read whole).
  *
+ * A recording whose recorder was killed is read as far as its records are whole: perf
+ * leaves data.size 0 then, and records run to the end of the file; data_end moves back to
+ * where the last whole one ends when the walk gets there. Where data.size promises more
+ * than the file has, the whole records come first and -ENODATA after them.
+ *
  * Nothing is allocated from a number in the file, and every length is compared with the
  * bytes that are there before use. Reads header form and pipe form, little-endian, attrs of
  * 64 to 144 bytes. COMPRESSED records are yielded as they are.
@@ -49,6 +54,26 @@ struct fmt_reader {
 	uint64_t at; /* of the next record */
 	uint64_t bad_at;
 	const char *bad_what;
+	/* Set when the walk stops at a record whose payload is not whole: that record,
+	 * with payload_len the bytes that are there. p is NULL otherwise. */
+	struct fmt_rec cut;
+	/* The first record that could be stepped over but not understood (a HEADER_ATTR
+	 * too short for its attr ...); odd_what is NULL when there was none. */
+	uint64_t odd_at;
+	const char *odd_what;
+
+	/* Private. */
+	bool killed;		/* data.size was never stored */
+	uint64_t missing;	/* bytes of the data section beyond the end of the file */
+	uint64_t features_at;	/* the feature table */
+	uint64_t gathered;	/* records before this offset told us what they know */
+	bool same_layout;	/* one sample_type and sample_id_all for all events */
+	bool same_id_place;	/* ids stand at one place in the records of all events */
+	void *ids;		/* tree: kernel id to event */
+	struct fmt_span {
+		const uint8_t *p;
+		uint64_t len;
+	} sent[FMT_FEAT_LAST];	/* HEADER_FEATURE payloads, the first of each */
 };
 
 /* Looks at header, attrs, ids and feature table. In pipe form the events are gathered as
@@ -62,17 +87,24 @@ int fmt_reader_next(struct fmt_reader *r, struct fmt_rec *ret);
 /* Back to the first record. */
 void fmt_reader_rewind(struct fmt_reader *r);
 
-/* Payload of a feature section of a header-form file: 0, -ENOENT when the file has none,
- * -EBADMSG when its table entry lies outside the file. */
+/* Payload of a feature section, or in pipe form of the first HEADER_FEATURE record of
+ * that kind that has passed: 0, -ENOENT when the file has none, -EBADMSG when the table
+ * entry or what it points at lies outside the file. */
 int fmt_reader_feature(const struct fmt_reader *r, enum fmt_feat feat, const uint8_t **ret,
 		       uint64_t *ret_len);
 /* A string feature as NUL-terminated text inside the file, or NULL. */
 const char *fmt_reader_feature_str(const struct fmt_reader *r, enum fmt_feat feat);
 
-/* Which event a record belongs to, by its id: index into events, or -1. */
+/* The i-th text of a string list feature (CMDLINE), or NULL behind the last. */
+const char *fmt_reader_feature_list(const struct fmt_reader *r, enum fmt_feat feat,
+				    uint32_t i);
+
+/* Which event a kernel record belongs to, by its id: index into events, or -1 when that
+ * cannot be known. Id 0 (a synthesised record) is the first event's. */
 int fmt_reader_event_of(const struct fmt_reader *r, const struct fmt_rec *rec);
 /* The trailer (or, of a SAMPLE, the same fields) of a kernel record. -ENOENT for user
- * records and events without sample_id_all, -EBADMSG when it does not fit. */
+ * records, events without sample_id_all and records whose event is not known (unless all
+ * events agree on the layout), -EBADMSG when it does not fit. */
 struct fmt_when {
 	bool has_time, has_cpu, has_tid;
 	uint64_t time, id;

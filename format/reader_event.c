@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The events of a file, and to which of them a record belongs.
+ *
+ * A record carries the kernel id of its event at a place that depends on the event's
+ * sample_type, so the place must be the same for all events before the id can be read at
+ * all (perf demands that too). With one event there is nothing to look up.
+ */
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/abi.h"
+#include "format/le.h"
+#include "format/reader_priv.h"
+
+enum {
+	EVENTS_MAX = 65536, /* a bound for what a file can make us allocate */
+	ATTR_MIN = 64,	    /* PERF_ATTR_SIZE_VER0 */
+	ATTR_MAX = 144,	    /* PERF_ATTR_SIZE_VER9 (Linux 6.18) */
+};
+
+struct id {
+	uint64_t id;
+	unsigned event;
+};
+
+static int by_id(const void *a, const void *b)
+{
+	uint64_t x = ((const struct id *)a)->id, y = ((const struct id *)b)->id;
+
+	return x < y ? -1 : x > y;
+}
+
+static int add_id(struct fmt_reader *r, uint64_t id, unsigned event)
+{
+	struct id *n, **at;
+
+	n = malloc(sizeof(*n));
+	if (!n)
+		return -ENOMEM;
+	*n = (struct id){ .id = id, .event = event };
+	at = tsearch(n, &r->ids, by_id);
+	if (!at || *at != n)
+		free(n); /* the first owner of an id keeps it */
+	return at ? 0 : -ENOMEM;
+}
+
+static int find_id(const struct fmt_reader *r, uint64_t id)
+{
+	struct id key = { .id = id }, **at;
+
+	at = tfind(&key, &r->ids, by_id);
+	return at ? (int)(*at)->event : -1;
+}
+
+static uint64_t sample_type(const struct fmt_reader_event *e)
+{
+	return fmt_attr_sample_type(e->attr, e->attr_size);
+}
+
+static bool id_all(const struct fmt_reader_event *e)
+{
+	return fmt_attr_flags(e->attr, e->attr_size) & FMT_ATTR_F_SAMPLE_ID_ALL;
+}
+
+static size_t words(uint64_t bits)
+{
+	return 8u * (size_t)__builtin_popcountll(bits);
+}
+
+/* Where the id stands in a SAMPLE, from its start: 0 when nowhere. */
+static size_t sample_id_at(uint64_t st)
+{
+	if (st & FMT_SAMPLE_IDENTIFIER)
+		return FMT_REC_HEADER_SIZE;
+	if (!(st & FMT_SAMPLE_ID))
+		return 0;
+	return FMT_REC_HEADER_SIZE + words(st & (FMT_SAMPLE_IP | FMT_SAMPLE_TID |
+						 FMT_SAMPLE_TIME | FMT_SAMPLE_ADDR));
+}
+
+/* Where it stands in any other record, from its end: 0 when nowhere. */
+static size_t trailer_id_at(uint64_t st)
+{
+	if (st & FMT_SAMPLE_IDENTIFIER)
+		return 8;
+	if (!(st & FMT_SAMPLE_ID))
+		return 0;
+	return 8 + words(st & (FMT_SAMPLE_STREAM_ID | FMT_SAMPLE_CPU));
+}
+
+static int add_event(struct fmt_reader *r, const struct fmt_reader_event *e)
+{
+	size_t n = r->nr_events;
+	struct fmt_reader_event *all;
+
+	if (n >= EVENTS_MAX)
+		return -EOVERFLOW;
+	if (!(n & (n - 1))) { /* full at every power of two */
+		all = realloc(r->events, (n ? 2 * n : 1) * sizeof(*all));
+		if (!all)
+			return -ENOMEM;
+		r->events = all;
+	}
+	r->events[n] = *e;
+	r->nr_events++;
+	for (size_t i = 0; i < e->nr_ids; i++)
+		if (add_id(r, le_get(e->ids + 8 * i, 8), (unsigned)n))
+			return -ENOMEM;
+	if (sample_type(e) != sample_type(r->events) || id_all(e) != id_all(r->events))
+		r->same_layout = false;
+	if (sample_id_at(sample_type(e)) != sample_id_at(sample_type(r->events)) ||
+	    trailer_id_at(sample_type(e)) != trailer_id_at(sample_type(r->events)) ||
+	    id_all(e) != id_all(r->events))
+		r->same_id_place = false;
+	return 0;
+}
+
+/* The attr at p, of which at most `left` bytes are there. Its own size, or 0. */
+static size_t attr_size(const uint8_t *p, uint64_t left)
+{
+	size_t size;
+
+	if (left < ATTR_MIN)
+		return 0;
+	size = le_get32(p + FMT_ATTR_AT_SIZE);
+	if (!size)
+		size = ATTR_MIN; /* recorders before Linux 2.6.32 */
+	return size < ATTR_MIN || size > left ? 0 : size;
+}
+
+static void set_attr(struct fmt_reader_event *e, const uint8_t *p, size_t size)
+{
+	e->attr = p;
+	e->attr_size = size < ATTR_MAX ? size : ATTR_MAX;
+}
+
+/* One entry of the attrs section; *ids_left bounds what lists that overlap could ask
+ * for. */
+static int attr_entry(struct fmt_reader *r, uint64_t at, uint64_t step,
+		      uint64_t *ids_left)
+{
+	const uint8_t *p = r->p + at;
+	struct fmt_reader_event e = { 0 };
+	uint64_t bytes;
+	int err;
+
+	if (attr_size(p, step - FMT_SECTION_SIZE) != step - FMT_SECTION_SIZE)
+		return fmt_reader_bad(r, -EBADMSG, at,
+				      "an attr of the header's attr_size - 16 bytes");
+	set_attr(&e, p, step - FMT_SECTION_SIZE);
+	bytes = le_get(p + step - 8, 8);
+	if (fmt_reader_section(r, le_get(p + step - 16, 8), bytes, &e.ids))
+		return fmt_reader_bad(r, -ENODATA, at + step - 16, "ids within the file");
+	if (bytes > *ids_left)
+		return fmt_reader_bad(r, -EBADMSG, at + step - 16,
+				      "id lists that do not overlap");
+	*ids_left -= bytes;
+	e.nr_ids = bytes / 8;
+	err = add_event(r, &e);
+	if (err == -EOVERFLOW)
+		return fmt_reader_bad(r, -EBADMSG, at, "no more than 65536 events");
+	return err;
+}
+
+int fmt_reader_attrs(struct fmt_reader *r, uint64_t at, uint64_t len, uint64_t step)
+{
+	uint64_t ids_left = r->len;
+	const uint8_t *p;
+	int err = 0;
+
+	if (fmt_reader_section(r, at, len, &p))
+		return fmt_reader_bad(r, -ENODATA, FMT_HDR_ATTRS,
+				      "an attrs section within the file");
+	for (; !err && len >= step; at += step, len -= step)
+		err = attr_entry(r, at, step, &ids_left);
+	return err;
+}
+
+int fmt_reader_take_attr(struct fmt_reader *r, const struct fmt_rec *rec)
+{
+	size_t left = rec->size - FMT_REC_HEADER_SIZE, size;
+	const uint8_t *p = rec->p + FMT_REC_HEADER_SIZE;
+	struct fmt_reader_event e = { 0 };
+	int err;
+
+	size = attr_size(p, left);
+	if (!size)
+		return fmt_reader_odd(r, rec, "a HEADER_ATTR record that holds its attr");
+	set_attr(&e, p, size);
+	e.ids = p + size;
+	e.nr_ids = (left - size) / 8;
+	err = add_event(r, &e);
+	if (err == -EOVERFLOW)
+		return fmt_reader_odd(r, rec, "no more than 65536 events");
+	/* perf 4.14 sends the names first, later ones the attrs. */
+	if (!err && r->sent[FMT_FEAT_EVENT_DESC].p)
+		fmt_reader_event_desc(r);
+	return err;
+}
+
+int fmt_reader_take_update(struct fmt_reader *r, const struct fmt_rec *rec)
+{
+	int i;
+
+	if (rec->size < 24)
+		return fmt_reader_odd(r, rec,
+				      "an EVENT_UPDATE record of 24 bytes or more");
+	if (le_get(rec->p + 8, 8) != FMT_EVENT_UPDATE_NAME)
+		return 0;
+	if (!memchr(rec->p + 24, 0, rec->size - 24u))
+		return fmt_reader_odd(r, rec,
+				      "an event name that ends within its record");
+	i = find_id(r, le_get(rec->p + 16, 8));
+	if (i >= 0)
+		r->events[i].name = (const char *)rec->p + 24;
+	return 0;
+}
+
+void fmt_reader_event_desc(struct fmt_reader *r)
+{
+	uint64_t len, at = 8, step, ids;
+	const uint8_t *p;
+	const char *s;
+
+	if (fmt_reader_feature(r, FMT_FEAT_EVENT_DESC, &p, &len) || len < 8)
+		return;
+	step = (uint64_t)le_get32(p + 4) + 4; /* attr, u32 number of ids */
+	for (size_t i = 0; i < r->nr_events && i < le_get32(p); i++) {
+		if (step > len - at)
+			return;
+		at += step;
+		ids = 8 * (uint64_t)le_get32(p + at - 4);
+		s = fmt_reader_text(p, len, &at);
+		if (!s || ids > len - at)
+			return;
+		at += ids;
+		if (!r->events[i].name)
+			r->events[i].name = s;
+	}
+}
+
+void fmt_reader_events_done(struct fmt_reader *r)
+{
+	tdestroy(r->ids, free);
+	r->ids = NULL;
+	free(r->events);
+	r->events = NULL;
+	r->nr_events = 0;
+}
+
+int fmt_reader_event_of(const struct fmt_reader *r, const struct fmt_rec *rec)
+{
+	bool sample = rec->type == FMT_REC_SAMPLE;
+	uint64_t st, id;
+	size_t at;
+
+	if (rec->type >= FMT_REC_USER_START || !r->nr_events)
+		return -1;
+	if (r->nr_events == 1)
+		return 0;
+	if (!r->same_id_place || (!sample && !id_all(r->events)))
+		return -1;
+	st = sample_type(r->events);
+	at = sample ? sample_id_at(st) : trailer_id_at(st);
+	if (!at || rec->size < FMT_REC_HEADER_SIZE + 8 || at > rec->size - 8u)
+		return -1;
+	id = le_get(sample ? rec->p + at : rec->p + rec->size - at, 8);
+	return id ? find_id(r, id) : 0;
+}
+
+/* Fields in the order they have in a sample, and in a trailer; all are 8 bytes. */
+static const uint32_t in_sample[] = {
+	FMT_SAMPLE_IDENTIFIER, FMT_SAMPLE_IP, FMT_SAMPLE_TID,	    FMT_SAMPLE_TIME,
+	FMT_SAMPLE_ADDR,       FMT_SAMPLE_ID, FMT_SAMPLE_STREAM_ID, FMT_SAMPLE_CPU,
+};
+static const uint32_t in_trailer[] = {
+	FMT_SAMPLE_TID,	      FMT_SAMPLE_TIME, FMT_SAMPLE_ID,
+	FMT_SAMPLE_STREAM_ID, FMT_SAMPLE_CPU,  FMT_SAMPLE_IDENTIFIER,
+};
+
+static void take_field(struct fmt_when *w, uint32_t field, const uint8_t *p)
+{
+	switch (field) {
+	case FMT_SAMPLE_TID:
+		w->has_tid = true;
+		w->pid = le_get32(p);
+		w->tid = le_get32(p + 4);
+		break;
+	case FMT_SAMPLE_TIME:
+		w->has_time = true;
+		w->time = le_get(p, 8);
+		break;
+	case FMT_SAMPLE_CPU:
+		w->has_cpu = true;
+		w->cpu = le_get32(p);
+		break;
+	case FMT_SAMPLE_ID:
+	case FMT_SAMPLE_IDENTIFIER:
+		w->id = le_get(p, 8);
+		break;
+	}
+}
+
+int fmt_reader_when(const struct fmt_reader *r, const struct fmt_rec *rec,
+		    struct fmt_when *ret)
+{
+	int i = fmt_reader_event_of(r, rec);
+	bool sample = rec->type == FMT_REC_SAMPLE;
+	const uint32_t *order = sample ? in_sample : in_trailer;
+	size_t n = sample ? sizeof(in_sample) / 4 : sizeof(in_trailer) / 4;
+	size_t left = rec->size - FMT_REC_HEADER_SIZE, need = 0;
+	struct fmt_when w = { 0 };
+	const uint8_t *p;
+	uint64_t st;
+
+	if (rec->type >= FMT_REC_USER_START || !r->nr_events)
+		return -ENOENT;
+	if (i < 0 && !r->same_layout)
+		return -ENOENT;
+	st = sample_type(&r->events[i < 0 ? 0 : i]);
+	if (!sample && !id_all(&r->events[i < 0 ? 0 : i]))
+		return -ENOENT;
+	for (size_t k = 0; k < n; k++)
+		need += st & order[k] ? 8 : 0;
+	if (need > left)
+		return -EBADMSG;
+	p = rec->p + (sample ? FMT_REC_HEADER_SIZE : rec->size - need);
+	for (size_t k = 0; k < n; k++) {
+		if (!(st & order[k]))
+			continue;
+		take_field(&w, order[k], p);
+		p += 8;
+	}
+	*ret = w;
+	return 0;
+}
