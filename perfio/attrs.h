@@ -16,6 +16,9 @@
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |                 \
 	 PERF_SAMPLE_IDENTIFIER)
 
+/* Every attr below has sample_id_all, sample_period 1, a watermark and disabled set. Software
+ * events exclude kernel, hypervisor and guest, so that an ordinary user may open them: that
+ * filters samples, which they have none of, never the records they own. */
 struct pio_attr_common {
 	uint64_t read_format;	/* PERF_FORMAT_ID, and LOST where the kernel has it (6.0) */
 	uint32_t watermark;	/* bytes in the data ring between wake-ups */
@@ -34,6 +37,15 @@ struct perf_event_attr pio_attr_aux(const struct pio_attr_common *c, const struc
 				    const struct pio_config *conf);
 /* Tracepoint: type 2, config = its id, sample_period 1, RAW added to the sample_type. */
 struct perf_event_attr pio_attr_tracepoint(const struct pio_attr_common *c, uint64_t id);
+
+/*
+ * Take the newest thing out of *a that an older or stricter kernel may refuse: the count of
+ * lost records (Linux 6.0), build ids in mmap2 records (5.12), bpf_event (5.1), ksymbol (5.1);
+ * after a refusal that is not -EINVAL only the last two, which security modules may guard.
+ * What was taken out, or NULL when nothing is left. pio_evset_open() does this when the first
+ * descriptor of an event is refused.
+ */
+const char *pio_attr_reduce(struct perf_event_attr *a, int err);
 
 /* The attr as 128 bytes for a file. aux_action (the word at 116) is kept. */
 void pio_attr_bytes(const struct perf_event_attr *a, uint8_t ret[128]);

@@ -75,7 +75,11 @@ struct pio_target {
  * for sample_id_all and disabled, which are the caller's to set. A thread that has exited
  * meanwhile (-ESRCH) is skipped unless it was the only one.
  * On EMFILE the soft RLIMIT_NOFILE is raised to the hard limit once and the open repeated.
- * An optional event that fails (-EACCES, -EPERM, -EINVAL, -ENOENT) is left out.
+ * An event whose first descriptor is refused is tried again with less in its attr
+ * (pio_attr_reduce()); ev[].attr is then what was opened.
+ * An optional event that fails (-EACCES, -EPERM, -EINVAL, -ENOENT) is left out altogether. The
+ * AUX area belongs to ev[0]: where ev[0] is optional and missing there is none. A place where
+ * no thread was left to open is dropped.
  * 0, or -errno with *why filled in; nothing stays open then.
  */
 __attribute__((warn_unused_result))

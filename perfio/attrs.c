@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "perfio/attrs.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+/* As large as files hold it; Linux takes any size, provided that what it does not know is
+ * zero. A newer header's struct may be longer. */
+#define ATTR_SIZE PERF_ATTR_SIZE_VER7
+
+static struct perf_event_attr common(const struct pio_attr_common *c, uint32_t type,
+				     uint64_t config)
+{
+	struct perf_event_attr a = {
+		.type = type,
+		.size = ATTR_SIZE,
+		.config = config,
+		.sample_period = 1,
+		.sample_type = PIO_SAMPLE_TYPE,
+		.read_format = c->read_format,
+		.disabled = 1,
+		.inherit = c->inherit,
+		.enable_on_exec = c->enable_on_exec,
+		.sample_id_all = 1,
+		.watermark = 1,
+		.wakeup_watermark = c->watermark,
+	};
+
+	if (c->clockid >= 0) {
+		a.use_clockid = 1;
+		a.clockid = c->clockid;
+	}
+	return a;
+}
+
+static struct perf_event_attr dummy(const struct pio_attr_common *c)
+{
+	struct perf_event_attr a = common(c, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+
+	a.exclude_kernel = 1;
+	a.exclude_hv = 1;
+	a.exclude_guest = 1;
+	return a;
+}
+
+struct perf_event_attr pio_attr_tracking(const struct pio_attr_common *c)
+{
+	struct perf_event_attr a = dummy(c);
+
+	a.mmap = 1;
+	a.mmap2 = 1;
+	a.comm = 1;
+	a.comm_exec = 1;
+	a.task = 1;
+	a.ksymbol = 1;
+	a.bpf_event = 1;
+	a.build_id = 1;
+	return a;
+}
+
+struct perf_event_attr pio_attr_switch(const struct pio_attr_common *c)
+{
+	struct perf_event_attr a = dummy(c);
+
+	a.context_switch = 1;
+	return a;
+}
+
+struct perf_event_attr pio_attr_aux(const struct pio_attr_common *c,
+				    const struct pio_pmu *p,
+				    const struct pio_config *conf)
+{
+	struct perf_event_attr a = common(c, p->type, conf->config[0]);
+
+	a.config1 = conf->config[1];
+	a.config2 = conf->config[2];
+	a.exclude_user = conf->exclude_user;
+	a.exclude_kernel = conf->exclude_kernel;
+	a.exclude_hv = conf->exclude_hv;
+	a.exclude_guest = conf->exclude_guest;
+	a.exclude_host = conf->exclude_host;
+	a.aux_watermark = c->aux_watermark;
+	return a;
+}
+
+struct perf_event_attr pio_attr_tracepoint(const struct pio_attr_common *c, uint64_t id)
+{
+	struct perf_event_attr a = common(c, PERF_TYPE_TRACEPOINT, id);
+
+	a.sample_type |= PERF_SAMPLE_RAW;
+	return a;
+}
+
+const char *pio_attr_reduce(struct perf_event_attr *a, int err)
+{
+	if (err == -EINVAL && a->read_format & PERF_FORMAT_LOST) {
+		a->read_format &= ~(uint64_t)PERF_FORMAT_LOST;
+		return "lost";
+	}
+	if (err == -EINVAL && a->build_id) {
+		a->build_id = 0;
+		return "build_id";
+	}
+	if (a->bpf_event) {
+		a->bpf_event = 0;
+		return "bpf_event";
+	}
+	if (a->ksymbol) {
+		a->ksymbol = 0;
+		return "ksymbol";
+	}
+	return NULL;
+}
+
+/* The struct is the kernel's ABI, and on the one byte order that auxrec writes it is the
+ * file's layout as well (tests/unit/test_attrs.c holds every offset against it). */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are little-endian");
+_Static_assert(sizeof(struct perf_event_attr) >= ATTR_SIZE, "linux/perf_event.h of 5.13");
+
+void pio_attr_bytes(const struct perf_event_attr *a, uint8_t ret[128])
+{
+	const uint32_t size = ATTR_SIZE;
+
+	memcpy(ret, a, ATTR_SIZE);
+	memcpy(ret + offsetof(struct perf_event_attr, size), &size, sizeof(size));
+}

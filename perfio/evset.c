@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every descriptor is opened before the first ring is mapped: an optional event can then
+ * be given up as a whole without touching a ring that others write to. Nothing is lost
+ * meanwhile, as events start disabled.
+ */
+#include "perfio/evset.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "perfio/attrs.h"
+
+struct opening {
+	struct pio_evset s;
+	const struct pio_target *t;
+	struct pio_fault why;
+};
+
+static size_t count_fds(const struct pio_evset *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->nr_ev; i++)
+		n += s->ev[i].nr_fd;
+	return n;
+}
+
+static int fault(struct opening *o, int err, const char *call, const struct pio_event *e,
+		 const struct pio_fd *f, size_t asked)
+{
+	o->why = (struct pio_fault){
+		.call = call,
+		.event = e->name,
+		.cpu = f->cpu,
+		.tid = f->tid,
+		.asked = asked,
+		.opened = count_fds(&o->s),
+	};
+	return err;
+}
+
+static int make_places(struct opening *o)
+{
+	const struct pio_target *t = o->t;
+	size_t n = t->cpus.n ? t->cpus.n : t->nr_tids;
+
+	o->s.place = calloc(n, sizeof(*o->s.place));
+	if (!o->s.place)
+		return -ENOMEM;
+	o->s.nr_place = n;
+	for (size_t i = 0; i < n; i++)
+		o->s.place[i] = (struct pio_place){
+			.cpu = t->cpus.n ? t->cpus.cpu[i] : -1,
+			.tid = t->cpus.n ? -1 : t->tids[i],
+			.ring = PIO_RING_INIT,
+		};
+	return 0;
+}
+
+/* Works once: afterwards soft and hard limit are the same. */
+static int raise_nofile(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l))
+		return -errno;
+	if (l.rlim_cur >= l.rlim_max)
+		return -EMFILE;
+	l.rlim_cur = l.rlim_max;
+	return setrlimit(RLIMIT_NOFILE, &l) ? -errno : 0;
+}
+
+static int open_attr(struct opening *o, struct perf_event_attr *attr,
+		     const struct pio_fd *f)
+{
+	int fd = o->s.sys->open(attr, f->tid, f->cpu, -1, 0);
+
+	if (fd != -EMFILE || raise_nofile())
+		return fd;
+	return o->s.sys->open(attr, f->tid, f->cpu, -1, 0);
+}
+
+static bool refused(int err)
+{
+	return err == -EINVAL || err == -EACCES || err == -EPERM;
+}
+
+/* A kernel that lacks a feature says EINVAL, not which: ask for less until it agrees. */
+static int open_reduced(struct opening *o, struct pio_event *e, const struct pio_fd *f,
+			int err)
+{
+	struct perf_event_attr less = e->attr;
+	int fd = err;
+
+	while (refused(fd) && pio_attr_reduce(&less, fd)) {
+		fd = open_attr(o, &less, f);
+		if (fd >= 0) {
+			e->attr = less;
+			return fd;
+		}
+	}
+	return err;
+}
+
+static int open_one(struct opening *o, struct pio_event *e, size_t place, int cpu,
+		    pid_t tid)
+{
+	struct pio_fd *f = &e->fd[e->nr_fd];
+	int err;
+
+	*f = (struct pio_fd){ .cpu = cpu, .tid = tid, .place = place };
+	f->fd = open_attr(o, &e->attr, f);
+	if (refused(f->fd) && !e->nr_fd)
+		f->fd = open_reduced(o, e, f, f->fd);
+	if (f->fd == -ESRCH && o->t->nr_tids > 1)
+		return 0;
+	if (f->fd < 0)
+		return fault(o, f->fd, "perf_event_open", e, f, 0);
+	e->nr_fd++; /* from here on it is closed with the rest */
+	err = o->s.sys->ioctl(f->fd, PERF_EVENT_IOC_ID, (uintptr_t)&f->id);
+	return err < 0 ? fault(o, err, "ioctl PERF_EVENT_IOC_ID", e, f, 0) : 0;
+}
+
+static int open_on_cpu(struct opening *o, struct pio_event *e, size_t place)
+{
+	int err = 0, cpu = o->s.place[place].cpu;
+
+	if (!o->t->tids)
+		return open_one(o, e, place, cpu, -1);
+	for (size_t i = 0; !err && i < o->t->nr_tids; i++)
+		err = open_one(o, e, place, cpu, o->t->tids[i]);
+	return err;
+}
+
+static int open_everywhere(struct opening *o, struct pio_event *e)
+{
+	const struct pio_fd nowhere = { .cpu = -1, .tid = -1 };
+	size_t per_cpu = o->t->tids ? o->t->nr_tids : 1;
+	int err = 0;
+
+	e->fd = calloc(o->s.nr_place * (o->t->cpus.n ? per_cpu : 1), sizeof(*e->fd));
+	if (!e->fd)
+		return fault(o, -ENOMEM, "malloc", e, &nowhere, 0);
+	for (size_t i = 0; !err && i < o->s.nr_place; i++)
+		err = o->t->cpus.n ? open_on_cpu(o, e, i) :
+				     open_one(o, e, i, -1, o->s.place[i].tid);
+	if (!err && !e->nr_fd) /* all threads have gone */
+		err = fault(o, -ESRCH, "perf_event_open", e, &nowhere, 0);
+	return err;
+}
+
+static void close_event(const struct pio_evset *s, struct pio_event *e)
+{
+	for (size_t i = 0; i < e->nr_fd; i++)
+		(void)s->sys->close(e->fd[i].fd);
+	free(e->fd);
+	e->fd = NULL;
+	e->nr_fd = 0;
+}
+
+static int open_event(struct opening *o, struct pio_event *e)
+{
+	int err = open_everywhere(o, e);
+
+	if (e->optional && (refused(err) || err == -ENOENT)) {
+		close_event(&o->s, e);
+		e->missing = err;
+		return 0;
+	}
+	return err;
+}
+
+static int map_place(struct opening *o, const struct pio_event *e, const struct pio_fd *f)
+{
+	struct pio_ring *r = &o->s.place[f->place].ring;
+	int err = pio_ring_map(r, o->s.sys, f->fd, o->t->data_len);
+
+	if (err)
+		return fault(o, err, "mmap", e, f, o->t->data_len);
+	if (!o->t->aux_len || e != o->s.ev)
+		return 0;
+	err = pio_ring_map_aux(r, o->t->aux_len);
+	return err ? fault(o, err, "mmap (AUX area)", e, f, o->t->aux_len) : 0;
+}
+
+/* The first to come owns the place's ring, all others write into it. */
+static int attach(struct opening *o, const struct pio_event *e, const struct pio_fd *f)
+{
+	const struct pio_ring *r = &o->s.place[f->place].ring;
+	int err;
+
+	if (!r->meta)
+		return map_place(o, e, f);
+	err = o->s.sys->ioctl(f->fd, PERF_EVENT_IOC_SET_OUTPUT, (uintptr_t)r->fd);
+	return err < 0 ? fault(o, err, "ioctl PERF_EVENT_IOC_SET_OUTPUT", e, f, 0) : 0;
+}
+
+static int attach_all(struct opening *o)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < o->s.nr_ev; i++)
+		for (size_t k = 0; !err && k < o->s.ev[i].nr_fd; k++)
+			err = attach(o, &o->s.ev[i], &o->s.ev[i].fd[k]);
+	return err;
+}
+
+static void drop_empty_places(struct pio_evset *s)
+{
+	size_t n = 0;
+
+	for (size_t old = 0; old < s->nr_place; old++) {
+		if (!s->place[old].ring.meta)
+			continue;
+		for (size_t i = 0; i < s->nr_ev; i++)
+			for (size_t k = 0; k < s->ev[i].nr_fd; k++)
+				if (s->ev[i].fd[k].place == old)
+					s->ev[i].fd[k].place = n;
+		s->place[n++] = s->place[old];
+	}
+	s->nr_place = n;
+}
+
+static int open_all(struct opening *o)
+{
+	const struct pio_fd nowhere = { .cpu = -1, .tid = -1 };
+	int err = make_places(o);
+
+	if (err)
+		return fault(o, err, "malloc", o->s.ev, &nowhere, 0);
+	for (size_t i = 0; !err && i < o->s.nr_ev; i++)
+		err = open_event(o, &o->s.ev[i]);
+	if (!err)
+		err = attach_all(o);
+	if (!err)
+		drop_empty_places(&o->s);
+	if (!err && !o->s.nr_place) /* every event was optional, and none could be had */
+		err = fault(o, o->s.ev->missing, "perf_event_open", o->s.ev, &nowhere, 0);
+	return err;
+}
+
+int pio_evset_open(struct pio_evset *ret, const struct pio_sys *sys, struct pio_event *ev,
+		   size_t nr_ev, const struct pio_target *t, struct pio_fault *why)
+{
+	struct opening o = { .s = { .sys = sys, .ev = ev, .nr_ev = nr_ev }, .t = t };
+	int err;
+
+	for (size_t i = 0; i < nr_ev; i++) {
+		ev[i].fd = NULL;
+		ev[i].nr_fd = 0;
+		ev[i].missing = 0;
+	}
+	err = open_all(&o);
+	if (err) {
+		*why = o.why;
+		pio_evset_done(&o.s);
+		return err;
+	}
+	*ret = o.s;
+	return 0;
+}
+
+static int each_fd(const struct pio_evset *s, size_t i, unsigned long request)
+{
+	const struct pio_event *e = &s->ev[i];
+	int first = 0;
+
+	for (size_t k = 0; k < e->nr_fd; k++) {
+		int err = s->sys->ioctl(e->fd[k].fd, request, 0);
+
+		if (err < 0 && !first)
+			first = err;
+	}
+	return first;
+}
+
+int pio_evset_enable(struct pio_evset *s, size_t i)
+{
+	return each_fd(s, i, PERF_EVENT_IOC_ENABLE);
+}
+
+int pio_evset_disable(struct pio_evset *s, size_t i)
+{
+	return each_fd(s, i, PERF_EVENT_IOC_DISABLE);
+}
+
+void pio_evset_done(struct pio_evset *s)
+{
+	for (size_t i = 0; i < s->nr_place; i++)
+		pio_ring_done(&s->place[i].ring);
+	for (size_t i = 0; i < s->nr_ev; i++)
+		close_event(s, &s->ev[i]);
+	free(s->place);
+	*s = PIO_EVSET_INIT;
+}
+
+int pio_event_lost(const struct pio_evset *s, const struct pio_event *e, size_t fd,
+		   uint64_t *ret)
+{
+	const uint64_t fmt = e->attr.read_format;
+	uint64_t v[5];
+	ssize_t n;
+	size_t at = 1; /* behind the value */
+
+	if (!(fmt & PERF_FORMAT_LOST) || fmt & PERF_FORMAT_GROUP)
+		return -EOPNOTSUPP;
+	at += !!(fmt & PERF_FORMAT_TOTAL_TIME_ENABLED);
+	at += !!(fmt & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	at += !!(fmt & PERF_FORMAT_ID);
+	n = s->sys->read(e->fd[fd].fd, v, sizeof(v));
+	if (n < 0)
+		return (int)n;
+	if ((size_t)n < (at + 1) * sizeof(*v))
+		return -EIO;
+	*ret = v[at];
+	return 0;
+}
