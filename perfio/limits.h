@@ -26,6 +26,9 @@ struct pio_limits {
 	int kptr_restrict;   /* kernel.kptr_restrict; -1 unknown */
 	int yama;	     /* kernel.yama.ptrace_scope; 0 when Yama is not there */
 	bool lockdown;	     /* kernel lockdown is "confidentiality" */
+	bool cap_sys_admin;  /* CAP_SYS_ADMIN, effective */
+	bool userns;	     /* in a user namespace of our own: the three capabilities that
+				perf asks for count for nothing there, and are false above */
 };
 
 /* Never fails: what cannot be read has the value named above. */
