@@ -27,6 +27,7 @@ struct pio_sys {
 	const char *proc;    /* "/proc" */
 	const char *sysfs;   /* "/sys" */
 	const char *tracefs; /* "/sys/kernel/tracing" */
+	const char *modules; /* NULL: "/lib/modules" */
 };
 
 extern const struct pio_sys pio_kernel;
