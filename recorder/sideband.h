@@ -30,7 +30,7 @@ struct sideband_want {
 };
 
 struct sideband_result {
-	size_t processes, threads, maps, modules;
+	size_t processes, threads, maps, modules; /* threads: leaders too */
 	size_t skipped;	   /* tasks that vanished meanwhile */
 	size_t unreadable; /* processes whose maps this user may not read */
 	bool kernel_hidden; /* kernel.kptr_restrict hides addresses: no kernel map */
