@@ -20,6 +20,7 @@ enum {
 	ATTR_MIN = 64,	    /* PERF_ATTR_SIZE_VER0 */
 	ATTR_MAX = 144,	    /* PERF_ATTR_SIZE_VER9 (Linux 6.18) */
 };
+enum { NO_EVENT = -1 };
 
 struct id {
 	uint64_t id;
@@ -52,7 +53,7 @@ static int find_id(const struct fmt_reader *r, uint64_t id)
 	struct id key = { .id = id }, **at;
 
 	at = tfind(&key, &r->ids, by_id);
-	return at ? (int)(*at)->event : -1;
+	return at ? (int)(*at)->event : NO_EVENT;
 }
 
 static uint64_t sample_type(const struct fmt_reader_event *e)
@@ -258,15 +259,15 @@ int fmt_reader_event_of(const struct fmt_reader *r, const struct fmt_rec *rec)
 	size_t at;
 
 	if (rec->type >= FMT_REC_USER_START || !r->nr_events)
-		return -1;
+		return NO_EVENT;
 	if (r->nr_events == 1)
 		return 0;
 	if (!r->same_id_place || (!sample && !id_all(r->events)))
-		return -1;
+		return NO_EVENT;
 	st = sample_type(r->events);
 	at = sample ? sample_id_at(st) : trailer_id_at(st);
 	if (!at || rec->size < FMT_REC_HEADER_SIZE + 8 || at > rec->size - 8u)
-		return -1;
+		return NO_EVENT;
 	id = le_get(sample ? rec->p + at : rec->p + rec->size - at, 8);
 	return id ? find_id(r, id) : 0;
 }

@@ -22,7 +22,7 @@ struct fix {
 static int setup(void **state)
 {
 	*state = calloc(1, sizeof(struct fix));
-	return *state ? 0 : -1;
+	return *state ? 0 : 1;
 }
 
 static int teardown(void **state)
