@@ -126,6 +126,7 @@ enum fmt_rec_type {
 #define FMT_TYPE_HARDWARE   0u
 #define FMT_TYPE_SOFTWARE   1u
 #define FMT_TYPE_TRACEPOINT 2u
+#define FMT_TYPE_RAW	    4u
 #define FMT_COUNT_SW_DUMMY  9u /* attr.config of the software event that counts nothing */
 
 /* attr.sample_type [uapi]. */

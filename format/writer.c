@@ -8,6 +8,9 @@
 #include "format/abi.h"
 #include "format/le.h"
 
+/* One entry of the attrs section: the attr and where its ids are. */
+#define FILE_ATTR_SIZE (FMT_ATTR_SIZE + FMT_SECTION_SIZE)
+
 void fmt_writer_init(struct fmt_writer *w, const struct fmt_sink *sink, bool pipe)
 {
 	*w = (struct fmt_writer){ .sink = *sink, .pipe = pipe };
@@ -86,10 +89,19 @@ static void put_section(struct fmt_buf *b, uint64_t offset, uint64_t size)
 	fmt_put_le(b, size, 8);
 }
 
+/* The attr of a file that has no TRACING_DATA yet: see the top of writer.h. */
+static void put_early_attr(struct fmt_buf *b, const uint8_t *attr)
+{
+	bool tracepoint = fmt_attr_type(attr, FMT_ATTR_SIZE) == FMT_TYPE_TRACEPOINT;
+
+	fmt_put_le(b, tracepoint ? FMT_TYPE_RAW : fmt_attr_type(attr, FMT_ATTR_SIZE), 4);
+	fmt_put(b, attr + 4, FMT_ATTR_SIZE - 4);
+}
+
 /* Header, ids, attrs; the data section follows. All of them are multiples of 8 long. */
 static void put_file_head(struct fmt_buf *b, const struct fmt_event *ev, size_t nr_ev)
 {
-	const uint64_t attr_size = FMT_ATTR_SIZE + FMT_SECTION_SIZE;
+	const uint64_t attr_size = FILE_ATTR_SIZE;
 	uint64_t ids = FMT_HEADER_SIZE, attrs = ids;
 
 	for (size_t i = 0; i < nr_ev; i++)
@@ -106,7 +118,7 @@ static void put_file_head(struct fmt_buf *b, const struct fmt_event *ev, size_t 
 		for (size_t j = 0; j < ev[i].nr_ids; j++)
 			fmt_put_le(b, ev[i].ids[j], 8);
 	for (size_t i = 0; i < nr_ev; i++) {
-		fmt_put(b, ev[i].attr, FMT_ATTR_SIZE);
+		put_early_attr(b, ev[i].attr);
 		put_section(b, ids, 8 * ev[i].nr_ids);
 		ids += 8 * ev[i].nr_ids;
 	}
@@ -312,7 +324,7 @@ static int roll_back(struct fmt_writer *w)
 {
 	int err = 0;
 
-	if (!w->sink.cut)
+	if (!w->sink.cut || w->complete)
 		return -ESPIPE;
 	if (w->unsure) {
 		err = patch(w, FMT_HDR_FEATURES, 0);
@@ -387,7 +399,7 @@ static int append_features(struct fmt_writer *w, const struct fmt_features *f,
 	return err;
 }
 
-static int finish_file(struct fmt_writer *w, const struct fmt_features *f)
+static int complete_file(struct fmt_writer *w, const struct fmt_features *f)
 {
 	uint64_t bits;
 	int err = append_features(w, f, &bits);
@@ -396,8 +408,27 @@ static int finish_file(struct fmt_writer *w, const struct fmt_features *f)
 		err = sync_all(w);
 	if (!err)
 		err = patch(w, FMT_HDR_FEATURES, bits);
-	if (w->failed)
+	if (!err)
+		w->complete = true;
+	else if (w->failed)
 		(void)roll_back(w); /* it keeps its own failure; the first one is told */
+	return err;
+}
+
+/* The first 8 bytes of an attr are its type and size: one store for each tracepoint. */
+static int name_tracepoints(struct fmt_writer *w, const struct fmt_features *f)
+{
+	uint64_t attrs = w->data_offset - w->nr_events * FILE_ATTR_SIZE;
+	int err = 0;
+
+	if (!f->tracing_data || f->nr_events != w->nr_events)
+		return 0;
+	for (size_t i = 0; !err && i < f->nr_events; i++) {
+		const uint8_t *attr = f->events[i].attr;
+
+		if (fmt_attr_type(attr, FMT_ATTR_SIZE) == FMT_TYPE_TRACEPOINT)
+			err = patch(w, attrs + i * FILE_ATTR_SIZE, le_get(attr, 8));
+	}
 	return err;
 }
 
@@ -412,22 +443,29 @@ static int finish_stream(struct fmt_writer *w, const struct fmt_features *f)
 	return there;
 }
 
-int fmt_writer_finish(struct fmt_writer *w, const struct fmt_features *f)
+static int finish_file(struct fmt_writer *w, const struct fmt_features *f)
 {
 	struct fmt_features own = *f;
+	int err = 0;
+
+	if (!w->complete) {
+		err = w->failed ? roll_back(w) : fmt_writer_round(w, true);
+		own.aux = w->index;
+		own.nr_aux = w->nr_index;
+		if (!err)
+			err = complete_file(w, &own);
+	}
+	return err ? err : name_tracepoints(w, f);
+}
+
+int fmt_writer_finish(struct fmt_writer *w, const struct fmt_features *f)
+{
 	int err;
 
 	if (!w->data_offset)
 		return w->failed ? w->failed : -ENODATA;
-	if (w->failed && !w->pipe)
-		err = roll_back(w);
-	else
-		err = fmt_writer_round(w, true);
-	if (err)
-		return err;
-	if (w->pipe)
-		return finish_stream(w, &own);
-	own.aux = w->index;
-	own.nr_aux = w->nr_index;
-	return finish_file(w, &own);
+	if (!w->pipe)
+		return finish_file(w, f);
+	err = fmt_writer_round(w, true);
+	return err ? err : finish_stream(w, f);
 }

@@ -7,6 +7,11 @@
  * written. Whoever dies in between leaves a file that stock perf opens up to the last
  * round. A stream is valid by its form.
  *
+ * One thing in the attrs would spoil that: perf refuses a file with a tracepoint event but
+ * no TRACING_DATA section, and that section comes last. So the attrs section of a file
+ * calls tracepoints PERF_TYPE_RAW (same config) until the section is there; a file cut
+ * short, or one without tracing data, opens and shows their samples as "raw 0x...".
+ *
  * The writer owns no descriptor: bytes leave through a sink. It never copies what it is
  * handed: headers and spans go out in one call.
  *
@@ -55,6 +60,7 @@ struct fmt_writer {
 	struct fmt_buf scratch;
 	int failed;  /* what the sink said; everything but rollback and finish repeats it */
 	bool unsure; /* a patch failed: the header may hold the old value or the new */
+	bool complete; /* the bitmap is stored: nothing is cut off any more */
 };
 
 /* pipe: the stream form; the sink then needs append only. */
@@ -90,8 +96,9 @@ int fmt_writer_rollback(struct fmt_writer *w, uint64_t *ret_dropped);
 /* Last act: completes the round (after a failure: rolls back to the last one), appends the
  * features (with build ids as HEADER_BUILD_ID records in a stream), and only then sets the
  * header's bitmap. f->aux is replaced by the writer's own index when f->have_aux is set.
- * When the features fail, what there is of them is cut off again; finish may be tried once
- * more after any failure. -ENODATA when fmt_writer_begin did not succeed. A stream whose
+ * With f->tracing_data, the tracepoints among f->events then get their type. When the
+ * features fail, what there is of them is cut off again; finish may be tried once more
+ * after any failure. -ENODATA when fmt_writer_begin did not succeed. A stream whose
  * sink failed stays as it is, and its error is repeated. */
 int fmt_writer_finish(struct fmt_writer *w, const struct fmt_features *f);
 

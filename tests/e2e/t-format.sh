@@ -84,6 +84,14 @@ records_are_right out
 want 0 "$PERF" script -i f -F comm,tid,event,trace
 has out 'sample +500 +sample:sample_event: +value=42'
 
+# Cut short: everything up to the last round, the tracepoint under another type.
+"$TOOLS/fmtsample" --killed >k || fail "fmtsample --killed"
+want 0 "$PERF" report -D -i k
+records_are_right out
+want 0 "$PERF" script -i k -F comm,tid,event
+has out 'sample +500 +raw 0x9c41'
+want 0 "$PERF" report --header-only -i k
+
 "$TOOLS/fmtsample" --stream >s || fail "fmtsample --stream"
 # perf 6.1 reads streams from a real pipe only.
 via_pipe() {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fmtsample [--stream] writes to stdout a file, or a stream, that holds every record and
- * every feature format/ can write, with values that are easy to find again in what other
- * readers print. The file form needs a stdout that can seek.
+ * fmtsample [--stream | --killed] writes to stdout a file, or a stream, that holds every
+ * record and every feature format/ can write, with values that are easy to find again in
+ * what other readers print. --killed ends in the midst of a record of the third round, as
+ * kill -9 would. The file forms need a stdout that can seek.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -305,7 +306,8 @@ static int put_traces(struct fmt_writer *w)
 	return err;
 }
 
-static int write_all(struct fmt_writer *w, const struct fmt_features *f, bool stream)
+static int write_all(struct fmt_writer *w, const struct fmt_features *f, bool stream,
+		     bool killed)
 {
 	struct fmt_buf b = { 0 };
 	int err = fmt_writer_begin(w, events, NR_EVENTS, f);
@@ -322,13 +324,19 @@ static int write_all(struct fmt_writer *w, const struct fmt_features *f, bool st
 		err = fmt_writer_put(w, &b);
 	if (!err)
 		err = put_traces(w);
+	b.len = killed ? 13 : 0;
+	if (!err && killed)
+		err = fmt_writer_round(w, true);
+	if (!err)
+		err = fmt_writer_put(w, &b);
 	fmt_buf_done(&b);
-	return err ? err : fmt_writer_finish(w, f);
+	return err || killed ? err : fmt_writer_finish(w, f);
 }
 
 int main(int argc, char **argv)
 {
 	bool stream = argc > 1 && !strcmp(argv[1], "--stream");
+	bool killed = argc > 1 && !strcmp(argv[1], "--killed");
 	const struct fmt_sink sink = {
 		.append = sink_append,
 		.patch = stream ? NULL : sink_patch,
@@ -346,7 +354,7 @@ int main(int argc, char **argv)
 	f.tracing_data_len = tracing.len;
 	fmt_writer_init(&w, &sink, stream);
 	if (!err)
-		err = write_all(&w, &f, stream);
+		err = write_all(&w, &f, stream, killed);
 	if (err)
 		fprintf(stderr, "fmtsample: %s\n", strerror(-err));
 	fmt_writer_done(&w);

@@ -143,6 +143,17 @@ static void check_features(const struct mem_sink *m, uint64_t table)
 	}
 }
 
+/* perf does not open a file with a tracepoint event and no TRACING_DATA (header.c). */
+static void check_tracepoints(const struct mem_sink *m)
+{
+	uint64_t at = u64(m, FMT_HDR_ATTRS), end = at + u64(m, FMT_HDR_ATTRS + 8);
+
+	if (u64(m, FMT_HDR_FEATURES) >> FMT_FEAT_TRACING_DATA & 1)
+		return;
+	for (; at < end; at += u64(m, FMT_HDR_ATTR_SIZE))
+		assert_int_not_equal(le_get32(m->bytes + at), FMT_TYPE_TRACEPOINT);
+}
+
 unsigned mem_check_file(const struct mem_sink *m)
 {
 	uint64_t data, size;
@@ -157,6 +168,7 @@ unsigned mem_check_file(const struct mem_sink *m)
 	if (size == 0 && m->len < data)
 		return 0; /* torn within the head */
 	assert_true(data % 8 == 0 && data <= m->len && size <= m->len - data);
+	check_tracepoints(m);
 	n = check_records(m, data, data + size);
 	check_features(m, data + size);
 	return n;

@@ -406,6 +406,75 @@ static bool one_fault(unsigned n, enum mem_fault fault)
 	return true;
 }
 
+/* Type and size of the attr of event i, as stored. */
+static uint64_t stored_type(size_t i)
+{
+	return le_get(file.bytes + 128 + 144 * i, 8);
+}
+
+#define TRACEPOINT (FMT_TYPE_TRACEPOINT | UINT64_C(128) << 32)
+#define RAW	   (FMT_TYPE_RAW | UINT64_C(128) << 32)
+
+static void start_with_tracepoint(struct fmt_features *f)
+{
+	static const uint8_t tracing[] = { 23, 8, 68 };
+
+	start(false);
+	le_put(events[1].attr, TRACEPOINT, 8);
+	file.check_each = true;
+	*f = feat;
+	f->events = events;
+	f->nr_events = 2;
+	f->tracing_data = tracing;
+	f->tracing_data_len = sizeof(tracing);
+}
+
+static void a_tracepoint_is_called_raw_until_tracing_data_is_there(void **state)
+{
+	struct fmt_features f;
+
+	(void)state;
+	start_with_tracepoint(&f);
+	assert_int_equal(begin(), 0);
+	assert_true(stored_type(1) == RAW);
+	assert_int_equal(put(1), 0);
+	assert_int_equal(fmt_writer_finish(&w, &f), 0);
+	assert_true(stored_type(1) == TRACEPOINT);
+	assert_true(stored_type(0) == 0xa0a0a0a0a0a0a0a0);
+	assert_string_equal(file.log, "aaaysaybp"); /* after the bitmap */
+}
+
+static void a_tracepoint_without_tracing_data_stays_raw(void **state)
+{
+	struct fmt_features f;
+
+	(void)state;
+	start_with_tracepoint(&f);
+	f.tracing_data = NULL;
+	assert_int_equal(begin(), 0);
+	assert_int_equal(fmt_writer_finish(&w, &f), 0);
+	assert_true(stored_type(1) == RAW);
+}
+
+static void a_complete_file_is_not_cut_when_the_last_store_fails(void **state)
+{
+	struct fmt_features f;
+	uint64_t dropped;
+
+	(void)state;
+	start_with_tracepoint(&f);
+	assert_int_equal(begin(), 0);
+	assert_int_equal(put(1), 0);
+	file.fail_at = 9; /* "aaaysaybp" */
+	file.err = -EIO;
+	assert_int_equal(fmt_writer_finish(&w, &f), -EIO);
+	assert_int_equal(fmt_writer_rollback(&w, &dropped), -ESPIPE);
+	assert_true(le_get(file.bytes + FMT_HDR_FEATURES, 8) != 0);
+	assert_int_equal(mem_check_file(&file), 2);
+	assert_int_equal(fmt_writer_finish(&w, &f), 0);
+	assert_true(stored_type(1) == TRACEPOINT);
+}
+
 static void whichever_call_fails_the_file_is_sound_and_can_be_finished(void **state)
 {
 	(void)state;
@@ -605,6 +674,9 @@ int main(void)
 		TEST(a_sink_without_cut_cannot_be_rolled_back),
 		TEST(nothing_can_be_finished_that_did_not_begin),
 		TEST(features_that_fail_are_cut_off_again),
+		TEST(a_tracepoint_is_called_raw_until_tracing_data_is_there),
+		TEST(a_tracepoint_without_tracing_data_stays_raw),
+		TEST(a_complete_file_is_not_cut_when_the_last_store_fails),
 		TEST(whichever_call_fails_the_file_is_sound_and_can_be_finished),
 		TEST(finish_after_a_failure_keeps_the_last_round),
 		TEST(a_second_failure_in_rollback_leaves_the_file_sound),
