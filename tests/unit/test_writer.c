@@ -266,6 +266,7 @@ static void a_bad_buffer_is_not_written(void **state)
 static void rollback_gives_up_what_followed_the_last_round(void **state)
 {
 	uint64_t dropped = 77;
+	unsigned calls;
 
 	(void)state;
 	assert_int_equal(begin(), 0);
@@ -279,8 +280,9 @@ static void rollback_gives_up_what_followed_the_last_round(void **state)
 	assert_int_equal(fmt_writer_rollback(&w, &dropped), 0);
 	assert_int_equal(dropped, 48 + 24);
 	assert_int_equal(file.len, w.valid);
+	calls = file.calls;
 	assert_int_equal(fmt_writer_round(&w, true), 0);
-	assert_int_equal(file.len, w.valid); /* no marker for what is gone */
+	assert_int_equal(file.calls, calls); /* no marker for what is gone */
 	assert_int_equal(trace(8, 0), 0); /* it goes on as if nothing had happened */
 	assert_int_equal(fmt_writer_finish(&w, &feat), 0);
 	mem_check_file(&file);
