@@ -26,7 +26,7 @@ enum { PATIENCE = 50000 };
 /* Stops between two looks at the clock. */
 enum { CLOCK_EVERY = 32 };
 /* How long threads may take to stop when tracing ends, in ms. */
-enum { DETACH_MS = 2000 };
+enum { PARTING_MS = 2000 };
 
 static uint64_t now_ns(clockid_t clock)
 {
@@ -82,22 +82,51 @@ out:
 	return err;
 }
 
-/* Killed threads still stop once, at their end. */
-static void kill_rest(struct soft *s)
+/* A status of t, if there is one or (block) as soon as there is. */
+static bool take(struct soft *s, struct soft_thread *t, bool block, int *status)
 {
-	for (size_t i = 0; i < s->nr_live; i++)
-		kill(s->live[i]->pid, SIGKILL);
-	while (s->nr_live) {
-		struct soft_thread *t = s->live[0];
-		int st;
+	pid_t got;
 
-		if (waitpid(t->tid, &st, __WALL) == t->tid && WIFSTOPPED(st)) {
-			ptrace(PTRACE_CONT, t->tid, NULL, NULL);
+	do
+		got = waitpid(t->tid, status, __WALL | (block ? 0 : WNOHANG));
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		soft_table_remove(s, t);
+	return got > 0;
+}
+
+/* A killed thread still stops once, at its end, and the first thread of a process is not
+ * over before the others are. True: something happened. */
+static bool kill_round(struct soft *s)
+{
+	bool any = false;
+
+	for (size_t i = s->nr_live; i-- > 0;) {
+		struct soft_thread *t = s->live[i];
+		int status;
+
+		if (!take(s, t, false, &status))
 			continue;
-		}
-		if (errno != EINTR)
+		any = true;
+		if (WIFSTOPPED(status))
+			ptrace(PTRACE_CONT, t->tid, NULL, NULL);
+		else
 			soft_table_remove(s, t);
 	}
+	return any;
+}
+
+static void kill_rest(struct soft *s)
+{
+	uint64_t end = now_ns(CLOCK_MONOTONIC) + PARTING_MS * (uint64_t)1000000;
+
+	for (size_t i = 0; i < s->nr_live; i++)
+		kill(s->live[i]->pid, SIGKILL);
+	while (s->nr_live && now_ns(CLOCK_MONOTONIC) < end)
+		if (!kill_round(s))
+			sched_yield();
+	while (s->nr_live)
+		soft_table_remove(s, s->live[0]);
 }
 
 static void unpin(struct soft *s)
@@ -155,19 +184,6 @@ int soft_start(struct soft *s, pid_t child)
 	if (!err && s->cfg.pin)
 		pin(s, child);
 	return err;
-}
-
-/* A status of t, if there is one or (block) as soon as there is. */
-static bool take(struct soft *s, struct soft_thread *t, bool block, int *status)
-{
-	pid_t got;
-
-	do
-		got = waitpid(t->tid, status, __WALL | (block ? 0 : WNOHANG));
-	while (got < 0 && errno == EINTR);
-	if (got < 0)
-		soft_table_remove(s, t);
-	return got > 0;
 }
 
 /* Each thread once, beginning after the one whose turn it was. */
@@ -291,7 +307,7 @@ static int detach_round(struct soft *s)
 
 int soft_detach(struct soft *s)
 {
-	uint64_t end = now_ns(CLOCK_MONOTONIC) + DETACH_MS * (uint64_t)1000000;
+	uint64_t end = now_ns(CLOCK_MONOTONIC) + PARTING_MS * (uint64_t)1000000;
 	const struct timespec ms = { .tv_nsec = 1000000 };
 
 	s->detaching = true;
