@@ -238,38 +238,35 @@ static void insert_cache(struct fmt_cache *all, size_t n, const struct fmt_cache
 	all[n] = *c;
 }
 
-static int caches_of_index(struct host *h, const struct pio_sys *sys,
-			   const struct pio_cpus *online, int index,
-			   struct fmt_cache *all)
+/* `seen` marks the online cpus whose cache of that index is known. */
+static int add_cache(struct host *h, const struct pio_sys *sys,
+		     const struct pio_cpus *online, size_t i, int index,
+		     struct fmt_cache *all, bool *seen)
 {
-	bool *seen = calloc(online->n + 1, sizeof(*seen));
 	struct fmt_cache c = { 0 };
-	int err = seen ? 0 : -ENOMEM;
+	int err;
 
-	for (size_t i = 0; !err && i < online->n; i++) {
-		if (seen[i])
-			continue;
-		err = read_cache(h, sys, online->cpu[i], index, &c);
-		if (err == -ENODATA) {
-			err = 0;
-			continue;
-		}
-		if (!err)
-			err = cover(seen, online, c.cpu_map);
-		if (!err)
-			insert_cache(all, h->f.nr_caches++, &c);
-	}
-	free(seen);
-	return err;
+	if (seen[i])
+		return 0;
+	err = read_cache(h, sys, online->cpu[i], index, &c);
+	if (err)
+		return err == -ENODATA ? 0 : err;
+	insert_cache(all, h->f.nr_caches++, &c);
+	return cover(seen, online, c.cpu_map);
 }
 
 int host_caches(struct host *h, const struct pio_sys *sys, const struct pio_cpus *online)
 {
-	struct fmt_cache *all = host_alloc(h, online->n * CACHES_PER_CPU, sizeof(*all));
-	int err = all ? 0 : -ENOMEM;
+	size_t n = online->n * CACHES_PER_CPU;
+	struct fmt_cache *all = host_alloc(h, n, sizeof(*all));
+	bool *seen = calloc(n + 1, sizeof(*seen));
+	int err = all && seen ? 0 : -ENOMEM;
 
-	for (int i = 0; !err && i < CACHES_PER_CPU; i++)
-		err = caches_of_index(h, sys, online, i, all);
+	for (size_t i = 0; i < online->n; i++)
+		for (int index = 0; !err && index < CACHES_PER_CPU; index++)
+			err = add_cache(h, sys, online, i, index, all,
+					seen + (size_t)index * online->n);
 	h->f.caches = all;
+	free(seen);
 	return err;
 }

@@ -142,8 +142,10 @@ static void shared_caches_stand_once_sorted_by_level(void **state)
 	for (size_t i = 1; i < 7; i++)
 		assert_true(h.f.caches[i - 1].level <= h.f.caches[i].level);
 	assert_string_equal(h.f.caches[0].type, "Data");
-	assert_string_equal(h.f.caches[1].cpu_map, "1");
-	assert_string_equal(h.f.caches[2].type, "Instruction");
+	assert_string_equal(h.f.caches[0].cpu_map, "0");
+	assert_string_equal(h.f.caches[1].type, "Instruction");
+	assert_string_equal(h.f.caches[1].cpu_map, "0");
+	assert_string_equal(h.f.caches[2].cpu_map, "1");
 	assert_string_equal(h.f.caches[6].cpu_map, "0-1");
 	assert_int_equal(h.f.caches[6].level, 3);
 	assert_int_equal(h.f.caches[6].line, 64);
