@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -85,6 +86,23 @@ static void files_without_one_leave_the_output_alone(void **state)
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_int_equal(pio_build_id_file(path, id), -ENODATA);
 	assert_int_equal(id[0], 42);
+}
+
+/* Opening a device may rewind a tape, opening a FIFO wakes who waits at its other end. */
+static void only_regular_files_are_opened(void **state)
+{
+	char path[PATH_MAX], event[4096];
+	int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	uint8_t id[20];
+
+	assert_true(fd >= 0);
+	at(path, *state, "a");
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_true(inotify_add_watch(fd, path, IN_OPEN) >= 0);
+	assert_int_equal(pio_build_id_file(path, id), -ENODATA);
+	assert_int_equal(read(fd, event, sizeof(event)), -1);
+	assert_int_equal(errno, EAGAIN);
+	close(fd);
 }
 
 static void every_truncation_and_wrong_byte_is_survived(void **state)
@@ -252,7 +270,7 @@ static void the_vdso_has_one(void **state)
 
 /* Documentation/bpf/btf.rst: header, types, strings. */
 static const uint32_t btf[] = {
-	0x0001eb9f, 24, 0, 96, 96, 28,
+	0x0001eb9f, 24, 0, 104, 104, 28,
 	/* 1: INT "int" */
 	1, 0x01000000, 4, 0x01000020,
 	/* 2: FUNC_PROTO, one parameter of type 1 */
@@ -262,7 +280,7 @@ static const uint32_t btf[] = {
 	/* 4: PTR to 3 */
 	0, 0x02000000, 3,
 	/* 5: ENUM, one value */
-	0, 0x06000000, 4,
+	0, 0x06000001, 4, 5, 1,
 	/* 6: FUNC "main_prog" of type 2 */
 	7, 0x0c000001, 2,
 	/* "\0int\0x\0main_prog\0" */
@@ -295,6 +313,7 @@ int main(void)
 		T(programs_and_objects_have_one),
 		T(a_longer_id_is_cut),
 		T(files_without_one_leave_the_output_alone),
+		T(only_regular_files_are_opened),
 		T(every_truncation_and_wrong_byte_is_survived),
 		T(kernel_and_modules_have_theirs_in_sysfs),
 		T(notes_that_overrun_are_refused),

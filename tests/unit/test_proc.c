@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -293,6 +294,67 @@ static void questions_and_text_agree(void **state)
 	close(memfd);
 }
 
+static const char deep_dir[] =
+	"a-folder-with-a-long-name-so-that-few-are-enough-to-make-a-path-"
+	"that-no-buffer-of-PATH_MAX-bytes-can-hold-not-even-the-kernel";
+static const char deep_file[] = "code";
+
+/* Maps an executable page of a file whose path has more than PATH_MAX bytes. */
+static void *map_deep_file(const struct fixture *f, int *ret_depth)
+{
+	void *p;
+	int fd;
+
+	assert_int_equal(chdir(f->root), 0);
+	for (*ret_depth = 0; *ret_depth < 40; ++*ret_depth) {
+		assert_int_equal(mkdir(deep_dir, 0700), 0);
+		assert_int_equal(chdir(deep_dir), 0);
+	}
+	fd = open(deep_file, O_RDWR | O_CREAT, 0700);
+	assert_int_equal(ftruncate(fd, 4096), 0);
+	p = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	close(fd);
+	return p;
+}
+
+static void remove_deep_file(int depth)
+{
+	unlink(deep_file);
+	while (depth--) {
+		assert_int_equal(chdir(".."), 0);
+		assert_int_equal(rmdir(deep_dir), 0);
+	}
+	assert_int_equal(chdir("/"), 0);
+}
+
+/* Questions have no room for such a name; the text goes on where they end. */
+static void a_path_beyond_path_max_ends_no_walk(void **state)
+{
+	int cwd = open(".", O_PATH | O_DIRECTORY), depth, twice = 0;
+	void *p = map_deep_file(*state, &depth);
+	char *save, *line, seen[64][32];
+	size_t n = 0;
+	char want[32];
+
+	assert_int_equal(pio_proc_maps(&pio_kernel, getpid(), false, on_map, &heard), 0);
+	remove_deep_file(depth);
+	assert_int_equal(fchdir(cwd), 0);
+	close(cwd);
+	snprintf(want, sizeof(want), "%llx+1000 ", (unsigned long long)(uintptr_t)p);
+	assert_non_null(strstr(heard.text, want));
+	assert_non_null(strstr(heard.text, "test_proc\n"));
+	for (line = strtok_r(heard.text, "\n", &save); line && n < 64;
+	     line = strtok_r(NULL, "\n", &save)) {
+		snprintf(seen[n], sizeof(*seen), "%.*s", (int)strcspn(line, " "), line);
+		for (size_t i = 0; i < n; i++)
+			twice += !strcmp(seen[i], seen[n]);
+		n++;
+	}
+	assert_int_equal(twice, 0);
+	assert_int_equal(n, heard.n);
+	munmap(p, 4096);
+}
+
 static void namespaces_are_links_files_or_zero(void **state)
 {
 	struct fixture *f = *state;
@@ -432,6 +494,7 @@ int main(void)
 		T(long_tables_and_long_names_fit),
 		T(processes_without_maps_have_an_error_of_their_own),
 		T(questions_and_text_agree),
+		T(a_path_beyond_path_max_ends_no_walk),
 		T(namespaces_are_links_files_or_zero),
 		T(our_own_namespaces_are_what_stat_says),
 		T(threads_of_the_running_kernel_are_found),
