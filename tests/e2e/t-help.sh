@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# --help and the manual pages say the same: commands, options with their arguments, operands.
-# The pages are compared as rendered, so that it does not matter how they are marked up.
+# --help and the manual pages say the same: commands, options with their arguments,
+# operands. Pages are compared as rendered, so that their mark-up does not matter.
 . "$E2E/lib.sh"
 MAN=$E2E/../../man
 command -v mandoc >/dev/null || skip "mandoc is not installed"
@@ -20,7 +20,8 @@ section() {
 
 # The first column of an option list on stdin, sorted: "-o, --output=FILE", "--json".
 heads() {
-	sed -nE 's/^ +((-[A-Za-z0-9], )?--[a-z][^ ]*|-[A-Za-z0-9]( [A-Z][^ ]*)?)( .*)?$/\1/p' | sort
+	sed -nE 's/^ +((-[A-Za-z0-9], )?--[a-z][^ ]*|-[A-Za-z0-9]( [A-Z][^ ]*)?)( .*)?$/\1/p' |
+		sort
 }
 
 one_line() {
