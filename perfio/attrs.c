@@ -55,7 +55,7 @@ struct perf_event_attr pio_attr_tracking(const struct pio_attr_common *c)
 	a.task = 1;
 	a.ksymbol = 1;
 	a.bpf_event = 1;
-	a.build_id = 1;
+	a.build_id = !c->no_build_id;
 	return a;
 }
 

@@ -26,6 +26,15 @@ struct pio_attr_common {
 	bool inherit;
 	bool enable_on_exec;
 	int clockid; /* -1: perf's own clock */
+	/*
+	 * Leave attr.build_id alone. Where one event asks for build ids, Linux 6.1 (source)
+	 * and 6.18.44 (measured) set PERF_RECORD_MISC_MMAP_BUILD_ID also in the mmap2
+	 * records of events that do not, of anybody, that come after it on the cpu: these
+	 * hold device and inode where the bit promises a build id, and perf 6.1 dies of
+	 * them. An event that asks is not hit itself. perf_event_mmap_output() in
+	 * kernel/events/core.c kept header.misc; Debian's 6.12.117 builds it anew.
+	 */
+	bool no_build_id;
 };
 
 /* Software dummy event that owns mmap2, comm, task, ksymbol, bpf_event records. */

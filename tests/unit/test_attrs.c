@@ -132,6 +132,7 @@ static void settings_reach_the_attr(void **state)
 		.read_format = PERF_FORMAT_ID,
 		.inherit = true,
 		.enable_on_exec = true,
+		.no_build_id = true,
 		.clockid = CLOCK_REALTIME, /* 0 is a clock, not "none" */
 	};
 	struct perf_event_attr a = pio_attr_switch(&c);
@@ -141,6 +142,7 @@ static void settings_reach_the_attr(void **state)
 	assert_int_equal(a.clockid, 0);
 	assert_int_equal(a.read_format, 4);
 	assert_true(flags(&a) == (DUMMY_BITS | BIT(26) | BIT(1) | BIT(12) | BIT(25)));
+	assert_int_equal(pio_attr_tracking(&c).build_id, 0);
 }
 
 /* perf-data-format: every field at its place, nothing between them. */
