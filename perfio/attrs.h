@@ -16,9 +16,9 @@
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |                 \
 	 PERF_SAMPLE_IDENTIFIER)
 
-/* Every attr below has sample_id_all, sample_period 1, a watermark and disabled set. Software
- * events exclude kernel, hypervisor and guest, so that an ordinary user may open them: that
- * filters samples, which they have none of, never the records they own. */
+/* Every attr below has sample_id_all, sample_period 1, a watermark and disabled set.
+ * Software events exclude kernel, hypervisor and guest, so that an ordinary user may open
+ * them: that filters samples, which they have none of, never the records they own. */
 struct pio_attr_common {
 	uint64_t read_format;	/* PERF_FORMAT_ID, and LOST where the kernel has it (6.0) */
 	uint32_t watermark;	/* bytes in the data ring between wake-ups */
@@ -27,11 +27,11 @@ struct pio_attr_common {
 	bool enable_on_exec;
 	int clockid; /* -1: perf's own clock */
 	/*
-	 * Leave attr.build_id alone. Where one event asks for build ids, Linux 6.1 (source)
-	 * and 6.18.44 (measured) set PERF_RECORD_MISC_MMAP_BUILD_ID also in the mmap2
-	 * records of events that do not, of anybody, that come after it on the cpu: these
-	 * hold device and inode where the bit promises a build id, and perf 6.1 dies of
-	 * them. An event that asks is not hit itself. perf_event_mmap_output() in
+	 * Leave attr.build_id alone. Where one event asks for build ids, Linux 6.1 (seen in
+	 * its source) and 6.18.44 (measured) set PERF_RECORD_MISC_MMAP_BUILD_ID also in the
+	 * mmap2 records of events that do not, of anybody, that come after it on the cpu:
+	 * these hold device and inode where the bit promises a build id, and perf 6.1 dies
+	 * of them. An event that asks is not hit itself. perf_event_mmap_output() in
 	 * kernel/events/core.c kept header.misc; Debian's 6.12.117 builds it anew.
 	 */
 	bool no_build_id;
@@ -49,10 +49,10 @@ struct perf_event_attr pio_attr_tracepoint(const struct pio_attr_common *c, uint
 
 /*
  * Take the newest thing out of *a that an older or stricter kernel may refuse: the count of
- * lost records (Linux 6.0), build ids in mmap2 records (5.12), bpf_event (5.1), ksymbol (5.1);
- * after a refusal that is not -EINVAL only the last two, which security modules may guard.
- * What was taken out, or NULL when nothing is left. pio_evset_open() does this when the first
- * descriptor of an event is refused.
+ * lost records (Linux 6.0), build ids in mmap2 records (5.12), bpf_event (5.1), ksymbol
+ * (5.1); after a refusal that is not -EINVAL only the last two, which security modules may
+ * guard. What was taken out, or NULL when nothing is left. pio_evset_open() does this when
+ * the first descriptor of an event is refused.
  */
 const char *pio_attr_reduce(struct perf_event_attr *a, int err);
 

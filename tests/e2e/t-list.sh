@@ -20,8 +20,8 @@ check() {
 	paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
 	[ "$(json list.json 'd["limits"]["perf_event_paranoid"]')" = "$paranoid" ] ||
 		fail "$who: perf_event_paranoid"
-	agree "$who" all_tasks "$@" "$PERF" record -q -a -e dummy:u --switch-events -o /dev/null true
-	agree "$who" own_tasks "$@" "$PERF" record -q -e dummy:u --switch-events -o /dev/null true
+	agree "$who" all_tasks "$@" "$PERF" record -a -e dummy:u --switch-events -BN -o /dev/null true
+	agree "$who" own_tasks "$@" "$PERF" record -e dummy:u --switch-events -BN -o /dev/null true
 	every_pmu "$who"
 	has_fix "$who"
 }
