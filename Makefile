@@ -32,6 +32,13 @@ O         := $(O)-cov
 san       += --coverage
 endif
 
+# V=1 shows the commands.
+ifeq ($(V),1)
+say        =
+else
+say        = @echo "  $(1)	$(patsubst $(O)/%,%,$@)";
+endif
+
 pc         = $(if $(1),$(shell $(PKG_CONFIG) $(2) $(1) 2>/dev/null))
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DAUXREC_VERSION='"$(VERSION)"' -I. $(WARN) \
              $(PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(san)
@@ -61,16 +68,18 @@ all: $(O)/bin/auxrec                      ## build the program
 
 $(O)/bin/auxrec: $(call obj,$(recorder)) $(O)/libformat.a $(O)/libperfio.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 $(O)/libformat.a: $(call obj,$(format))
 $(O)/libperfio.a: $(call obj,$(perfio))
 $(O)/libfakes.a: $(call obj,$(fakes))
+# All of the program but main(), for the tests.
+$(O)/librecorder.a: $(call obj,$(filter-out recorder/main.c,$(recorder)))
 $(O)/%.a:
 	@mkdir -p $(@D)
-	rm -f $@ && $(AR) rcs $@ $^
+	$(call say,AR)rm -f $@ && $(AR) rcs $@ $^
 $(O)/obj/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 deps:                                     ## install what is missing (apt; sudo when not root)
 	@tests/deps.sh $(DEPS)
@@ -87,13 +96,14 @@ unit: $(bins)                             ## cmocka tests only
 	@tests/check.sh $(O) unit
 e2e: all test-parts                       ## shell tests of the program only
 	@tests/check.sh $(O) e2e
-$(O)/bin/test_%: $(O)/obj/tests/unit/test_%.o $(O)/libfakes.a $(O)/libformat.a $(O)/libperfio.a
+$(O)/bin/test_%: $(O)/obj/tests/unit/test_%.o $(O)/libfakes.a $(O)/librecorder.a \
+		$(O)/libformat.a $(O)/libperfio.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(call pc,$(TEST_PKGS),--libs) $(LIBS)
+	$(call say,LINK)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(call pc,$(TEST_PKGS),--libs) $(LIBS)
 $(O)/obj/tests/%.o: PKG_CFLAGS += $(call pc,$(TEST_PKGS),--cflags)
 $(O)/tools/%: $(O)/obj/tests/tools/%.o $(O)/libformat.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 # The traced programs: built plainly, as a user's program would be. Statically where the
 # dynamic linker's 100,000 instructions would only be waited for.
 static_progs = forkexec pingpong signals spin stopcont threadexec

@@ -4,13 +4,15 @@
  *
  * perf.data is written in the byte order of the recording machine; Intel PT exists on
  * x86 only, so auxrec writes little-endian, whatever it runs on. Nothing in format/
- * touches file bytes except through these four functions.
+ * touches file bytes except through these functions.
  */
 #ifndef FORMAT_LE_H
 #define FORMAT_LE_H
 
+#include <endian.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Store the low n bytes of v at p; n is 1 to 8. */
 static inline void le_put(void *p, uint64_t v, unsigned n)
@@ -32,14 +34,21 @@ static inline uint64_t le_get(const void *p, unsigned n)
 	return v;
 }
 
+/* The two loads of every record header, in one instruction each. */
 static inline uint32_t le_get32(const void *p)
 {
-	return (uint32_t)le_get(p, 4);
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le32toh(v);
 }
 
 static inline uint16_t le_get16(const void *p)
 {
-	return (uint16_t)le_get(p, 2);
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le16toh(v);
 }
 
 #endif

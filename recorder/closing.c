@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/session.h"
+
+#include <errno.h>
+
+#include "format/record.h"
+#include "recorder/log.h"
+
+static void disable_all(struct session *s)
+{
+	for (size_t i = 0; i < s->set.nr_ev; i++)
+		if (!s->set.ev[i].missing && pio_evset_disable(&s->set, i))
+			log_debug("cannot disable '%s'", s->set.ev[i].name);
+	s->off_ns = session_now();
+}
+
+/* Records that the kernel dropped and had no room to say so: its own count, less what the
+ * LOST records told. They become a LOST record of ours. */
+static void put_late_losses(struct session *s)
+{
+	uint64_t lost[2], told;
+
+	for (size_t place = 0; place < s->set.nr_place; place++) {
+		const struct pio_place *p = &s->set.place[place];
+		struct fmt_trailer t = { .pid = UINT32_MAX, .tid = (uint32_t)p->tid,
+					 .cpu = (uint32_t)p->cpu, .time = s->ledger.last_ns };
+		struct ledger_row *row = ledger_row(&s->ledger, place, p->cpu, p->tid);
+		uint64_t all = 0;
+
+		for (size_t i = 0; i < s->set.nr_ev; i++)
+			for (size_t j = 0; j < s->set.ev[i].nr_fd; j++) {
+				const struct pio_event *e = &s->set.ev[i];
+
+				if (e->fd[j].place != place ||
+				    pio_event_lost(&s->set, e, j, &lost[0]))
+					continue;
+				all += lost[0];
+				if (lost[0])
+					t.id = e->fd[j].id;
+			}
+		told = row ? row->lost : 0;
+		if (!row || all <= told)
+			continue;
+		row->lost = all;
+		s->ledger.records++;
+		fmt_put_lost(&s->buf, t.id, all - told, &t);
+	}
+}
+
+static int put_dsos(struct session *s, struct fmt_features *f)
+{
+	return dsos_rows(s->dsos, s->sys, &f->build_ids, &f->nr_build_ids);
+}
+
+static void explain_write_error(const struct session *s)
+{
+	log_err(s->write_err, "writing '%s' failed", s->cfg->output);
+	if (s->out.stream)
+		log_hint("the stream ends in the middle of a round");
+	else
+		log_hint("the file holds everything up to the last completed round "
+			 "(%llu bytes) and can be read; %llu bytes were taken back out",
+			 (unsigned long long)s->writer.valid,
+			 (unsigned long long)s->ledger.rolled_back);
+}
+
+void closing_file(struct session *s)
+{
+	struct fmt_features f;
+	uint64_t dropped;
+	int err;
+
+	log_status(NULL);
+	disable_all(s);
+	if (!s->write_err) {
+		(void)drain_round(s, true, true);
+		put_late_losses(s);
+		if (!s->write_err)
+			s->write_err = drain_put(s);
+	}
+	f = session_features(s);
+	err = put_dsos(s, &f);
+	if (err)
+		log_err(err, "the build ids are left out");
+	/* After a full disk the features may still fit where the last round was taken out. */
+	err = fmt_writer_finish(&s->writer, &f);
+	if (err && !s->out.stream)
+		(void)fmt_writer_rollback(&s->writer, &dropped);
+	if (!s->write_err)
+		s->write_err = err;
+	err = output_close(&s->out);
+	if (!s->write_err)
+		s->write_err = err;
+	if (s->write_err)
+		explain_write_error(s);
+}

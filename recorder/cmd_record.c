@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the command line to a struct rec_config; session.c does the rest.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "perfio/proc.h"
+#include "recorder/cmd.h"
+#include "recorder/config.h"
+#include "recorder/eventarg.h"
+#include "recorder/log.h"
+#include "recorder/opts.h"
+#include "recorder/plan.h"
+#include "recorder/session.h"
+
+static int take_source(void *ctx, const char *arg)
+{
+	static const struct {
+		const char *name;
+		enum source_kind kind;
+	} kinds[] = {
+		{ "auto", SOURCE_AUTO }, { "kernel", SOURCE_KERNEL },
+		{ "soft", SOURCE_SOFT }, { "none", SOURCE_NONE },
+	};
+	struct rec_config *c = ctx;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(arg, kinds[i].name)) {
+			c->source = kinds[i].kind;
+			return 0;
+		}
+	log_err(0, "unknown source '%s': auto, kernel, soft or none", arg);
+	return -EINVAL;
+}
+
+static int take_events(void *ctx, const char *arg)
+{
+	struct rec_config *c = ctx;
+	const char *what = "no memory", *at = arg;
+	size_t pmus = 0;
+
+	if (eventarg_parse(&c->events, &c->nr_events, arg, &what, &at)) {
+		log_err(0, "bad event list '%s': %s, at '%s'", arg, what, at);
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < c->nr_events; i++)
+		pmus += !c->events[i].tracepoint;
+	if (pmus > 1) {
+		log_err(0, "one AUX event at a time: '%s' is one too many", arg);
+		return -EINVAL;
+	}
+	if (c->nr_events > PLAN_MAX_EVENTS - 4) {
+		log_err(0, "more than %d events", PLAN_MAX_EVENTS - 4);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int take_cpus(void *ctx, const char *arg)
+{
+	struct rec_config *c = ctx;
+	const char *bad = arg;
+	int err;
+
+	pio_cpus_done(&c->cpus);
+	err = pio_cpus_parse(&c->cpus, arg, &bad);
+	if (!err)
+		return 0;
+	if (err == -EINVAL)
+		log_err(0, "bad cpu list '%s' at '%s': write it as 0-3,8", arg, bad);
+	else
+		log_err(err, "bad cpu list '%s'", arg);
+	return -EINVAL;
+}
+
+static int take_ids(pid_t **list, size_t *n, const char *arg, const char *what)
+{
+	char *end;
+
+	for (const char *s = arg;; s = end + 1) {
+		long v = strtol(s, &end, 10);
+		pid_t *grown;
+
+		if (end == s || v <= 0 || v > INT32_MAX || (*end && *end != ',')) {
+			log_err(0, "bad %s list '%s' at '%s': write it as 12,34", what, arg, s);
+			return -EINVAL;
+		}
+		grown = realloc(*list, (*n + 1) * sizeof(**list));
+		if (!grown)
+			return log_err(-ENOMEM, "record");
+		*list = grown;
+		grown[(*n)++] = (pid_t)v;
+		if (!*end)
+			return 0;
+	}
+}
+
+static int take_pids(void *ctx, const char *arg)
+{
+	struct rec_config *c = ctx;
+
+	return take_ids(&c->pids, &c->nr_pids, arg, "process");
+}
+
+static int take_tids(void *ctx, const char *arg)
+{
+	struct rec_config *c = ctx;
+
+	return take_ids(&c->tids, &c->nr_tids, arg, "thread");
+}
+
+/* perf's rule: a plain number is pages, with a unit it is bytes; rounded up to 2^n pages. */
+static int ring_size(uint64_t *ret, const char *s)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), v, len = page;
+	size_t n = strlen(s);
+
+	if (opts_size(&v, s) || !v)
+		return -EINVAL;
+	if (isdigit((unsigned char)s[n - 1]) && __builtin_mul_overflow(v, page, &v))
+		return -EINVAL;
+	while (len < v) {
+		if (len > UINT64_C(1) << 40)
+			return -EINVAL;
+		len *= 2;
+	}
+	*ret = len;
+	return 0;
+}
+
+static int take_mmap(void *ctx, const char *arg)
+{
+	struct rec_config *c = ctx;
+	char buf[64];
+	char *comma;
+	int err;
+
+	if (strlen(arg) >= sizeof(buf))
+		goto bad;
+	strcpy(buf, arg);
+	comma = strchr(buf, ',');
+	if (comma)
+		*comma = '\0';
+	err = *buf || !comma ? ring_size(&c->data_len, buf) : 0;
+	if (!err && comma)
+		err = ring_size(&c->aux_len, comma + 1);
+	if (!err)
+		return 0;
+bad:
+	log_err(0, "bad ring size '%s': data[,aux] as pages (64) or bytes (512K,4M)", arg);
+	return -EINVAL;
+}
+
+static int take_clock(void *ctx, const char *arg)
+{
+	static const struct {
+		const char *name;
+		int id;
+	} clocks[] = {
+		{ "monotonic", CLOCK_MONOTONIC }, { "monotonic_raw", CLOCK_MONOTONIC_RAW },
+		{ "realtime", CLOCK_REALTIME },   { "boottime", CLOCK_BOOTTIME },
+		{ "tai", CLOCK_TAI },		  { "mono", CLOCK_MONOTONIC },
+		{ "raw", CLOCK_MONOTONIC_RAW },   { "real", CLOCK_REALTIME },
+		{ "boot", CLOCK_BOOTTIME },
+	};
+	struct rec_config *c = ctx;
+
+	if (!strncasecmp(arg, "CLOCK_", 6))
+		arg += 6;
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
+		if (!strcasecmp(arg, clocks[i].name)) {
+			c->clockid = clocks[i].id;
+			return 0;
+		}
+	log_err(0, "unknown clock '%s': monotonic, monotonic_raw, realtime, boottime or tai", arg);
+	return -EINVAL;
+}
+
+static int add_thread(void *ctx, const struct pio_task *t)
+{
+	struct rec_config *c = ctx;
+	pid_t *grown = realloc(c->tids, (c->nr_tids + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	c->tids = grown;
+	grown[c->nr_tids++] = t->tid;
+	return 0;
+}
+
+/* -p: all threads there are; those to come are inherited. */
+static int find_threads(struct rec_config *c)
+{
+	struct pio_task t;
+	int err;
+
+	for (size_t i = 0; i < c->nr_pids; i++) {
+		err = pio_proc_tasks(&pio_kernel, c->pids[i], add_thread, c, NULL);
+		if (err) {
+			log_err(err, "cannot find process %d of -p", (int)c->pids[i]);
+			return EXIT_CANNOT;
+		}
+	}
+	for (size_t i = 0; i < c->nr_tids && !c->nr_pids; i++) {
+		err = pio_proc_task(&pio_kernel, c->tids[i], &t);
+		if (err) {
+			log_err(err, "cannot find thread %d of -t", (int)c->tids[i]);
+			return EXIT_CANNOT;
+		}
+	}
+	return 0;
+}
+
+static int usage(const char *what)
+{
+	log_err(0, "record: %s", what);
+	return EXIT_USAGE;
+}
+
+static bool wants_aux(const struct rec_config *c)
+{
+	for (size_t i = 0; i < c->nr_events; i++)
+		if (!c->events[i].tracepoint)
+			return true;
+	return c->source == SOURCE_KERNEL || c->source == SOURCE_SOFT;
+}
+
+/* Options that do not go together, before anything is opened. */
+static int check(struct rec_config *c)
+{
+	bool task = c->nr_pids || c->nr_tids;
+
+	if (c->nr_pids && c->nr_tids)
+		return usage("-p and -t exclude each other");
+	if (task && c->all)
+		return usage("-a and -p/-t exclude each other");
+	if (task && c->command)
+		return usage("a command and -p/-t exclude each other");
+	if (c->per_thread && (c->all || c->cpus.n))
+		return usage("--per-thread and -a/-C exclude each other");
+	if (c->clockid >= 0 && wants_aux(c))
+		return usage("-k cannot be used with an AUX event: its trace is tied to the TSC");
+	if (c->ip_log && !c->command)
+		return usage("--soft-ips needs a command");
+	if (c->delay_ms && c->source == SOURCE_SOFT)
+		return usage("-D cannot be used with --source=soft: stepping starts with the "
+			     "first instruction");
+	/* As perf does: nobody named means everybody. */
+	if (!task && (!c->command || c->cpus.n) && !c->per_thread)
+		c->all = true;
+	if (!task && !c->command && c->per_thread)
+		return usage("--per-thread needs a command, -p or -t");
+	return 0;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct rec_config c = {
+		.argc = argc + 1, /* argv[-1] is the program */
+		.argv = argv - 1,
+		.output = "perf.data",
+		.clockid = -1,
+	};
+	int verbose = 0, at, status;
+	bool quiet = false;
+	const struct opt opt[] = {
+		{ 'a', "all-cpus", NULL, OPT_FLAG, &c.all, NULL, "all tasks on all cpus" },
+		{ 'C', "cpu", "LIST", OPT_CALL, (void *)take_cpus, &c,
+		  "only these cpus, as 0-3,8" },
+		{ 'p', "pid", "PID[,PID]", OPT_CALL, (void *)take_pids, &c,
+		  "running processes, with threads and children to come" },
+		{ 't', "tid", "TID[,TID]", OPT_CALL, (void *)take_tids, &c, "running threads" },
+		{ 'e', "event", "EVENT", OPT_CALL, (void *)take_events, &c,
+		  "an AUX event (intel_pt/tsc/u) or tracepoints (sched:sched_switch)" },
+		{ 'o', "output", "FILE", OPT_STR, &c.output, NULL,
+		  "file to write, - for stdout (default perf.data)" },
+		{ 'm', "mmap-pages", "N[,AUX]", OPT_CALL, (void *)take_mmap, &c,
+		  "size of each data ring and AUX area: pages, or bytes with a unit" },
+		{ 0, "per-thread", NULL, OPT_FLAG, &c.per_thread, NULL,
+		  "one ring per thread instead of one per cpu" },
+		{ 'k', "clockid", "CLOCK", OPT_CALL, (void *)take_clock, &c,
+		  "clock of the timestamps, as monotonic (not with AUX)" },
+		{ 'D', "delay", "MS", OPT_U64, &c.delay_ms, NULL,
+		  "begin so many milliseconds after the start" },
+		{ 0, "source", "SOURCE", OPT_CALL, (void *)take_source, &c,
+		  "where trace comes from: auto, kernel, soft, none" },
+		{ 0, "max-total-buffer", "SIZE", OPT_SIZE, &c.max_total, NULL,
+		  "refuse to start when all rings together need more" },
+		{ 0, "strict", NULL, OPT_FLAG, &c.strict, NULL,
+		  "exit with status 4 when anything was lost" },
+		{ 0, "sync", NULL, OPT_FLAG, &c.sync, NULL,
+		  "make each round durable before the file claims it" },
+		{ 0, "soft-ips", "DIR", OPT_STR, &c.ip_log, NULL,
+		  "software source: also log every executed address" },
+		{ 'v', "verbose", NULL, OPT_COUNT, &verbose, NULL, "say more" },
+		{ 'q', "quiet", NULL, OPT_FLAG, &quiet, NULL, "say only errors and losses" },
+	};
+	const struct opts o = {
+		.cmd = "record",
+		.synopsis = "[options] [--] [command [argument ...]]",
+		.about = "Record AUX trace and context switches into a perf.data file.",
+		.opt = opt,
+		.n = sizeof(opt) / sizeof(opt[0]),
+	};
+
+	at = opts_parse(&o, argc, argv);
+	if (at >= 0) {
+		log_level = quiet ? -1 : verbose;
+		if (argv[at])
+			c.command = argv + at;
+		status = check(&c);
+		if (!status)
+			status = find_threads(&c);
+		if (!status)
+			status = session_run(&pio_kernel, &c);
+	} else {
+		status = at == -2 ? EXIT_OK : EXIT_USAGE;
+	}
+	eventarg_free(c.events, c.nr_events);
+	pio_cpus_done(&c.cpus);
+	free(c.pids);
+	free(c.tids);
+	return status;
+}

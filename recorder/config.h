@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the user asked `record` to do: filled in by cmd_record.c, never changed afterwards.
+ */
+#ifndef RECORDER_CONFIG_H
+#define RECORDER_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "perfio/cpus.h"
+
+enum source_kind { SOURCE_AUTO, SOURCE_KERNEL, SOURCE_SOFT, SOURCE_NONE };
+
+/* One -e: an AUX PMU with its terms, or a tracepoint. */
+struct event_arg {
+	char *text;	 /* as typed */
+	char *head;	 /* "intel_pt" or "sched" */
+	char *body;	 /* between the slashes, or the tracepoint's name */
+	char *modifiers; /* behind the second slash or colon, "" when none */
+	bool tracepoint;
+};
+
+struct rec_config {
+	int argc; /* of the whole program, for the CMDLINE feature */
+	char **argv;
+	char **command; /* NULL-terminated, or NULL */
+	const char *output;
+	enum source_kind source;
+	bool all, per_thread, strict, sync;
+	struct pio_cpus cpus; /* n = 0: all online */
+	pid_t *pids;	      /* -p */
+	size_t nr_pids;
+	pid_t *tids; /* -t, or all threads of -p when the recording begins */
+	size_t nr_tids;
+	struct event_arg *events;
+	size_t nr_events;
+	uint64_t data_len, aux_len; /* bytes per ring; 0: choose */
+	uint64_t max_total;	    /* 0: no limit of the user's */
+	int clockid;		    /* -1: perf's own clock */
+	uint64_t delay_ms;
+	const char *ip_log;
+};
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A round hands every byte that is there to the writer, straight from the ring: one walk to
+ * count, one write, one release. AUX areas come first: their heads are read before the data
+ * heads, so that the AUX record of every byte written is in this round or an earlier one.
+ * Through a pipe that is also the order a reader needs: trace before the records whose time
+ * makes it decode.
+ */
+#include "recorder/session.h"
+
+#include <errno.h>
+
+#include "format/abi.h"
+#include "format/record.h"
+#include "recorder/log.h"
+
+int drain_put(struct session *s)
+{
+	int err = s->buf.err;
+
+	if (!err && s->buf.len)
+		err = fmt_writer_put(&s->writer, &s->buf);
+	fmt_buf_reset(&s->buf);
+	return err;
+}
+
+static struct ledger_row *place_row(struct session *s, size_t i)
+{
+	const struct pio_place *p = &s->set.place[i];
+
+	return ledger_row(&s->ledger, i, p->cpu, p->tid);
+}
+
+/* Queues of the kernel are its places; the software source's come behind them. */
+static struct ledger_row *queue_row(struct session *s, size_t i, const struct source_chunk *c)
+{
+	size_t row = s->source.soft ? s->set.nr_place + i : i;
+
+	return ledger_row(&s->ledger, row, c->cpu, c->tid);
+}
+
+static size_t chunk_bytes(const struct source_chunk *c)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < c->nv; i++)
+		n += c->v[i].iov_len;
+	return n;
+}
+
+/* What a kernel would have said about these bytes. */
+static int put_aux_records(struct session *s, const struct source_chunk *c, size_t bytes)
+{
+	struct fmt_trailer t = {
+		.pid = (uint32_t)c->pid,
+		.tid = (uint32_t)c->tid,
+		.id = s->pt_id,
+	};
+
+	if (c->began) {
+		t.time = session_time(s, c->began_ticks);
+		fmt_put_itrace_start(&s->buf, t.pid, t.tid, &t);
+		s->ledger.records++;
+		s->ledger.by_type[FMT_REC_ITRACE_START]++;
+	}
+	t.time = session_time(s, source_ticks(&s->source));
+	fmt_put_aux(&s->buf, c->offset, bytes, 0, &t);
+	s->ledger.records++;
+	s->ledger.by_type[FMT_REC_AUX]++;
+	return drain_put(s);
+}
+
+static int drain_queue(struct session *s, size_t i, bool last)
+{
+	struct source_chunk c;
+	struct ledger_row *row;
+	struct fmt_auxtrace a;
+	size_t bytes;
+	int err;
+
+	source_peek(&s->source, i, last, &c);
+	if (!c.nv)
+		return 0;
+	bytes = chunk_bytes(&c);
+	a = (struct fmt_auxtrace){
+		.offset = c.offset,
+		.reference = source_ticks(&s->source),
+		.idx = (uint32_t)i,
+		.tid = (uint32_t)c.tid,
+		.cpu = (uint32_t)c.cpu,
+	};
+	row = queue_row(s, i, &c);
+	if (!row)
+		return -ENOMEM;
+	err = fmt_writer_aux(&s->writer, &a, c.v, c.nv);
+	if (err)
+		return err;
+	row->aux_bytes += bytes;
+	row->aux_chunks++;
+	if (s->source.soft)
+		err = put_aux_records(s, &c, bytes);
+	if (!err)
+		source_release(&s->source, i);
+	return err;
+}
+
+static int drain_ring(struct session *s, size_t i)
+{
+	struct pio_ring *r = &s->set.place[i].ring;
+	struct ledger_row *row = place_row(s, i);
+	struct iovec v[2];
+	int n, err;
+
+	if (!row)
+		return -ENOMEM;
+	n = pio_ring_peek(r, v);
+	if (!n)
+		return 0;
+	err = ledger_walk(&s->ledger, row, s->dsos, v, n);
+	if (!err)
+		err = fmt_writer_spans(&s->writer, v, n);
+	if (!err)
+		pio_ring_release(r);
+	return err;
+}
+
+static int round_of_all(struct session *s, bool marker, bool last)
+{
+	size_t queues = source_nr_queues(&s->source);
+	int err = 0;
+
+	for (size_t i = 0; i < queues && !err; i++)
+		err = drain_queue(s, i, last);
+	for (size_t i = 0; i < s->set.nr_place && !err; i++)
+		err = drain_ring(s, i);
+	if (!err)
+		err = fmt_writer_round(&s->writer, marker);
+	return err;
+}
+
+int drain_round(struct session *s, bool marker, bool last)
+{
+	uint64_t dropped = 0;
+	int err;
+
+	if (s->write_err)
+		return s->write_err;
+	err = round_of_all(s, marker, last);
+	if (!err)
+		return 0;
+	s->write_err = err;
+	if (!fmt_writer_rollback(&s->writer, &dropped))
+		s->ledger.rolled_back += dropped;
+	return err;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Words for what went wrong when events were opened: the call, the object, the limit, what
+ * was asked, what there is, and the command that mends it.
+ */
+#ifndef RECORDER_EXPLAIN_H
+#define RECORDER_EXPLAIN_H
+
+#include "perfio/evset.h"
+#include "perfio/limits.h"
+#include "perfio/pmu.h"
+#include "recorder/plan.h"
+
+/* Message and hints for a failed pio_evset_open(). Returns the exit status. */
+int explain_fault(const struct plan *p, const struct pio_fault *why, int err);
+/* Hint: which PMUs of this machine have an AUX area. */
+void explain_aux_pmus(const struct pio_sys *sys);
+/* Hint: the terms a PMU knows, with their valid values. */
+void explain_terms(const struct pio_pmu *p);
+/* Hint for a failed ptrace(2) of our own child. */
+void explain_ptrace(const struct pio_limits *l, int err);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/ledger.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/abi.h"
+#include "format/le.h"
+
+enum {
+	HEADER = 8,
+	TRAILER_TIME = 24,   /* from the end of a record: time of the common trailer */
+	SAMPLE_TIME_AT = 32, /* IDENTIFIER, IP, TID before TIME */
+};
+
+struct ledger_row *ledger_row(struct ledger *l, size_t i, int cpu, int tid)
+{
+	if (i >= l->cap) {
+		size_t cap = l->cap ? 2 * l->cap : 16;
+		struct ledger_row *p;
+
+		while (cap <= i)
+			cap *= 2;
+		p = realloc(l->row, cap * sizeof(*p));
+		if (!p)
+			return NULL;
+		l->row = p;
+		l->cap = cap;
+	}
+	for (; l->n <= i; l->n++)
+		l->row[l->n] = (struct ledger_row){ .cpu = -1, .tid = -1 };
+	l->row[i].cpu = cpu;
+	l->row[i].tid = tid;
+	return &l->row[i];
+}
+
+void ledger_done(struct ledger *l)
+{
+	free(l->row);
+	*l = (struct ledger){ 0 };
+}
+
+static void see_time(struct ledger *l, const uint8_t *rec, uint32_t type, size_t size)
+{
+	uint64_t t;
+
+	if (type == FMT_REC_SAMPLE)
+		t = size >= SAMPLE_TIME_AT + 8 ? le_get(rec + SAMPLE_TIME_AT, 8) : 0;
+	else
+		t = size >= HEADER + TRAILER_TIME ? le_get(rec + size - TRAILER_TIME, 8) : 0;
+	if (!t)
+		return;
+	if (!l->first_ns || t < l->first_ns)
+		l->first_ns = t;
+	if (t > l->last_ns)
+		l->last_ns = t;
+}
+
+static void see_aux(struct ledger_row *r, const uint8_t *rec, size_t size)
+{
+	uint64_t flags;
+
+	if (size < HEADER + 24)
+		return;
+	flags = le_get(rec + HEADER + 16, 8);
+	r->truncated += !!(flags & FMT_AUX_TRUNCATED);
+	r->partial += !!(flags & FMT_AUX_PARTIAL);
+	r->collision += !!(flags & FMT_AUX_COLLISION);
+}
+
+/* Records whose content matters here; the others are only counted. */
+static int look(struct ledger_row *r, struct dsos *dsos, const uint8_t *rec, uint32_t type,
+		size_t size)
+{
+	switch (type) {
+	case FMT_REC_LOST:
+		if (size >= HEADER + 16)
+			r->lost += le_get(rec + HEADER + 8, 8);
+		return 0;
+	case FMT_REC_LOST_SAMPLES:
+		if (size >= HEADER + 8)
+			r->lost_samples += le_get(rec + HEADER, 8);
+		return 0;
+	case FMT_REC_AUX:
+		see_aux(r, rec, size);
+		return 0;
+	case FMT_REC_MMAP:
+	case FMT_REC_MMAP2:
+		return dsos ? dsos_add_record(dsos, rec, size) : 0;
+	default:
+		return 0;
+	}
+}
+
+static bool wants_content(uint32_t type)
+{
+	return type == FMT_REC_LOST || type == FMT_REC_LOST_SAMPLES || type == FMT_REC_AUX ||
+	       type == FMT_REC_MMAP || type == FMT_REC_MMAP2;
+}
+
+/* A position in the concatenation of the spans. Headers never straddle the wrap: records
+ * and rings are multiples of 8. */
+struct walk {
+	const struct iovec *v;
+	size_t split, total; /* length of the first span, of both */
+	uint8_t copy[UINT16_MAX];
+};
+
+static const uint8_t *at(const struct walk *w, size_t pos)
+{
+	if (pos < w->split)
+		return (const uint8_t *)w->v[0].iov_base + pos;
+	return (const uint8_t *)w->v[1].iov_base + (pos - w->split);
+}
+
+/* The record at pos in one piece. */
+static const uint8_t *whole(struct walk *w, size_t pos, size_t size)
+{
+	size_t head;
+
+	if (pos >= w->split || pos + size <= w->split)
+		return at(w, pos);
+	head = w->split - pos;
+	memcpy(w->copy, at(w, pos), head);
+	memcpy(w->copy + head, w->v[1].iov_base, size - head);
+	return w->copy;
+}
+
+int ledger_walk(struct ledger *l, struct ledger_row *r, struct dsos *dsos,
+		const struct iovec *v, int n)
+{
+	static struct walk w; /* 64 KiB, and there is one drain */
+	size_t size, last = 0, last_size = 0;
+	uint32_t type, last_type = 0;
+	int err;
+
+	w.v = v;
+	w.split = n > 0 ? v[0].iov_len : 0;
+	w.total = w.split + (n > 1 ? v[1].iov_len : 0);
+	for (size_t pos = 0; pos < w.total; pos += size) {
+		const uint8_t *h = at(&w, pos);
+
+		type = le_get32(h);
+		size = le_get16(h + 6);
+		if (size < HEADER || size % 8 || size > w.total - pos || type >= LEDGER_TYPES)
+			return -EBADMSG;
+		l->records++;
+		l->by_type[type]++;
+		if (wants_content(type)) {
+			err = look(r, dsos, whole(&w, pos, size), type, size);
+			if (err)
+				return err;
+		}
+		if (!pos)
+			see_time(l, whole(&w, pos, size), type, size);
+		last = pos;
+		last_size = size;
+		last_type = type;
+	}
+	if (last_size)
+		see_time(l, whole(&w, last, last_size), last_type, last_size);
+	return 0;
+}
+
+struct ledger_losses ledger_sum(const struct ledger *l)
+{
+	struct ledger_losses s = { 0 };
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct ledger_row *r = &l->row[i];
+
+		s.lost += r->lost;
+		s.lost_samples += r->lost_samples;
+		s.truncated += r->truncated;
+		s.partial += r->partial;
+		s.collision += r->collision;
+		s.dropped += r->dropped;
+		s.aux_bytes += r->aux_bytes;
+	}
+	return s;
+}
+
+bool ledger_lossy(const struct ledger *l)
+{
+	struct ledger_losses s = ledger_sum(l);
+
+	return s.lost || s.lost_samples || s.truncated || s.partial || s.collision ||
+	       s.dropped || l->rolled_back || l->unreadable;
+}

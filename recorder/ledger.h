@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What went into the file and what did not: counted while the bytes pass, per cpu (or
+ * thread) and cause. The one source of the summary, the status line and --strict.
+ */
+#ifndef RECORDER_LEDGER_H
+#define RECORDER_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "recorder/dsos.h"
+
+enum { LEDGER_TYPES = 64 }; /* kernel record types are below 64 */
+
+/* One place of the event set, or one queue of the software source. */
+struct ledger_row {
+	int cpu;	       /* -1: a thread's */
+	int tid;	       /* -1: a cpu's */
+	uint64_t aux_bytes, aux_chunks;
+	uint64_t lost;	       /* records the kernel had no room for */
+	uint64_t lost_samples;
+	uint64_t truncated, partial, collision; /* AUX records with that flag */
+	uint64_t dropped;      /* trace bytes given up by the software source */
+};
+
+struct ledger {
+	struct ledger_row *row; /* first the places, then the software queues */
+	size_t n, cap;
+	uint64_t by_type[LEDGER_TYPES];
+	uint64_t records;	/* all kernel records */
+	uint64_t first_ns, last_ns; /* of timed records; last 0: none seen */
+	uint64_t rolled_back;	/* bytes taken back out of the file after a write error */
+	uint64_t unreadable;	/* processes whose maps could not be read */
+};
+
+/* Row i, made if need be. NULL: no memory. */
+struct ledger_row *ledger_row(struct ledger *l, size_t i, int cpu, int tid);
+void ledger_done(struct ledger *l);
+
+/* Walk the records of a ring (up to 2 spans, whole records, as lent by pio_ring_peek) and
+ * count them in row r. Mapped files go to dsos. Returns 0; -EBADMSG when the bytes are not
+ * records (the walk stops there); -ENOMEM. */
+__attribute__((warn_unused_result))
+int ledger_walk(struct ledger *l, struct ledger_row *r, struct dsos *dsos,
+		const struct iovec *v, int n);
+
+struct ledger_losses {
+	uint64_t lost, lost_samples, truncated, partial, collision, dropped;
+	uint64_t aux_bytes;
+};
+struct ledger_losses ledger_sum(const struct ledger *l);
+/* Is anything missing from the recording? */
+bool ledger_lossy(const struct ledger *l);
+
+#endif

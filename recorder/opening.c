@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Everything before the first event counts. Nothing here has a name in the file system yet
+ * and the command still waits: whatever fails leaves nothing behind.
+ */
+#include "recorder/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "format/abi.h"
+#include "perfio/tracefs.h"
+#include "recorder/cmd.h"
+#include "recorder/explain.h"
+#include "recorder/log.h"
+#include "recorder/softpmu.h"
+
+static int no_memory(void)
+{
+	log_err(-ENOMEM, "record");
+	return EXIT_FAILED;
+}
+
+static int open_rings(struct session *s)
+{
+	struct plan *p = &s->plan;
+	struct pio_fault why = { .call = "perf_event_open" };
+	struct pio_target t = {
+		.cpus = p->cpus,
+		.tids = p->system_wide ? NULL : s->work.pid > 0 ? &s->work.pid : s->cfg->tids,
+		.nr_tids = p->system_wide ? 0 : s->work.pid > 0 ? 1 : s->cfg->nr_tids,
+	};
+	int err;
+
+	/* The budget is shared with every recorder of this user: what fitted on paper may not
+	 * fit now, so sizes that were our choice shrink until they do. */
+	for (;;) {
+		t.data_len = p->data_len;
+		t.aux_len = p->aux_len;
+		err = pio_evset_open(&s->set, s->sys, p->ev, p->nr_ev, &t, &why);
+		if ((err != -EPERM && err != -ENOMEM) || !why.asked || !plan_shrink(p))
+			break;
+		plan_rewater(p);
+	}
+	return err ? explain_fault(p, &why, err) : 0;
+}
+
+static int open_soft(struct session *s)
+{
+	const struct plan *p = &s->plan;
+	struct soft_config c = {
+		.use_rdtsc = p->clockid < 0,
+		.psb_bytes = softpmu_psb_bytes(&p->pt),
+		.noretcomp = softpmu_noretcomp(&p->pt),
+		.tsc = softpmu_tsc(&p->pt),
+		.pin = true,
+		.ip_log = s->cfg->ip_log,
+	};
+	int err = soft_new(&s->source.soft, &c);
+
+	if (err) {
+		log_err(err, "cannot set up the software source");
+		return EXIT_CANNOT;
+	}
+	err = soft_start(s->source.soft, s->work.pid);
+	if (!err)
+		return 0;
+	log_err(err, "cannot trace the command with ptrace");
+	explain_ptrace(&p->limits, err);
+	return EXIT_CANNOT;
+}
+
+static void read_time_conv(struct session *s)
+{
+	struct pio_time_conv c;
+
+	if (s->plan.source == SOURCE_SOFT && s->plan.clockid == CLOCK_MONOTONIC_RAW) {
+		/* The virtual TSC counts the nanoseconds of the events' own clock. */
+		s->conv = (struct fmt_time_conv){ .mult = 1, .mask = UINT64_MAX,
+						  .cap_time_zero = true };
+		return;
+	}
+	if (s->plan.clockid >= 0 || !s->set.nr_place ||
+	    !pio_ring_time_conv(&s->set.place[0].ring, &c))
+		return;
+	s->conv = (struct fmt_time_conv){
+		.shift = c.shift, .mult = c.mult, .zero = c.zero, .cycles = c.cycles,
+		.mask = c.mask, .cap_time_zero = c.cap_zero, .cap_time_short = c.cap_short,
+	};
+}
+
+/* One moment on two clocks, the second one read between two readings of the first. */
+static void read_clock_pair(struct session *s)
+{
+	struct timespec a, b, wall;
+
+	if (s->plan.clockid < 0)
+		return;
+	clock_gettime(s->plan.clockid, &a);
+	clock_gettime(CLOCK_REALTIME, &wall);
+	clock_gettime(s->plan.clockid, &b);
+	s->wall_ns = (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec;
+	s->clock_ns = ((uint64_t)a.tv_sec + (uint64_t)b.tv_sec) * 500000000u +
+		      ((uint64_t)a.tv_nsec + (uint64_t)b.tv_nsec) / 2;
+}
+
+static size_t count_ids(const struct session *s)
+{
+	size_t n = 1; /* the software source's */
+
+	for (size_t i = 0; i < s->set.nr_ev; i++)
+		n += s->set.ev[i].nr_fd;
+	return n;
+}
+
+static int describe_events(struct session *s)
+{
+	struct fmt_event *e;
+	uint64_t *id, max = 0;
+
+	s->events = calloc(s->set.nr_ev + 1, sizeof(*s->events));
+	s->ids = calloc(count_ids(s), sizeof(*s->ids));
+	if (!s->events || !s->ids)
+		return no_memory();
+	e = s->events;
+	id = s->ids;
+	if (s->source.soft) {
+		pio_attr_bytes(&s->plan.soft_attr, e->attr);
+		e->name = s->plan.pt_name;
+		e->ids = id++;
+		e->nr_ids = 1;
+		e++;
+	}
+	for (size_t i = 0; i < s->set.nr_ev; i++) {
+		const struct pio_event *k = &s->set.ev[i];
+
+		if (k->missing)
+			continue;
+		pio_attr_bytes(&k->attr, e->attr);
+		e->name = k->name;
+		e->ids = id;
+		e->nr_ids = k->nr_fd;
+		for (size_t j = 0; j < k->nr_fd; j++) {
+			if (k->fd[j].id > max)
+				max = k->fd[j].id;
+			*id++ = k->fd[j].id;
+		}
+		e++;
+	}
+	s->nr_events = (size_t)(e - s->events);
+	if (s->source.soft)
+		s->pt_id = s->ids[0] = max + 1;
+	return 0;
+}
+
+static int put_id_index(struct session *s)
+{
+	size_t n = 0, all = count_ids(s);
+	struct fmt_id *ids = calloc(all, sizeof(*ids));
+
+	if (!ids)
+		return -ENOMEM;
+	if (s->source.soft)
+		ids[n++] = (struct fmt_id){ s->pt_id, 0, -1, s->work.pid };
+	for (size_t i = 0; i < s->set.nr_ev; i++)
+		for (size_t j = 0; j < s->set.ev[i].nr_fd; j++) {
+			const struct pio_fd *f = &s->set.ev[i].fd[j];
+
+			ids[n++] = (struct fmt_id){ f->id, f->place, f->cpu, f->tid };
+		}
+	fmt_put_id_index(&s->buf, ids, n);
+	free(ids);
+	return s->buf.err;
+}
+
+/* For people who look at a dump; more threads than fit into one record are left out. */
+static void put_thread_list(struct session *s)
+{
+	enum { MOST = 2000 };
+	size_t n = s->cfg->nr_tids < MOST ? s->cfg->nr_tids : MOST;
+	struct fmt_thread *list = calloc(n, sizeof(*list));
+
+	for (size_t i = 0; list && i < n; i++)
+		list[i] = (struct fmt_thread){ s->cfg->tids[i], "" };
+	if (list)
+		fmt_put_thread_map(&s->buf, list, n);
+	free(list);
+}
+
+static void put_maps(struct session *s)
+{
+	struct fmt_thread everybody = { .tid = -1, .comm = "" };
+	struct fmt_thread child = { .tid = s->work.pid, .comm = "" };
+	int any = -1;
+
+	if (s->plan.system_wide) {
+		fmt_put_thread_map(&s->buf, &everybody, 1);
+	} else if (s->work.pid > 0) {
+		fmt_put_thread_map(&s->buf, &child, 1);
+	} else {
+		put_thread_list(s);
+	}
+	if (s->plan.cpus.n)
+		fmt_put_cpu_map(&s->buf, s->plan.cpus.cpu, s->plan.cpus.n);
+	else
+		fmt_put_cpu_map(&s->buf, &any, 1);
+}
+
+/* Names go along as records too: a file whose recorder was killed has no EVENT_DESC. */
+static void put_names(struct session *s)
+{
+	for (size_t i = 0; i < s->nr_events; i++)
+		fmt_put_event_name(&s->buf, s->events[i].ids[0], s->events[i].name);
+}
+
+static int put_head(struct session *s)
+{
+	struct fmt_pt_info info;
+	int err;
+
+	fmt_put_time_conv(&s->buf, &s->conv);
+	err = put_id_index(s);
+	if (err)
+		return err;
+	put_names(s);
+	if (s->plan.source != SOURCE_NONE) {
+		info = plan_pt_info(&s->plan, &s->conv);
+		fmt_put_pt_info(&s->buf, &info);
+	}
+	put_maps(s);
+	return drain_put(s);
+}
+
+/* The rings are drained along the way: the tracking event is on already. */
+static int flush_synth(void *ctx, struct fmt_buf *records)
+{
+	struct session *s = ctx;
+	int err = fmt_writer_put(&s->writer, records);
+
+	return err ? err : drain_round(s, false, false);
+}
+
+static int synthesise(struct session *s)
+{
+	struct sideband_want want = {
+		.kernel = true,
+		.all = s->plan.system_wide,
+		.tids = s->work.pid > 0 ? &s->work.pid : s->cfg->tids,
+		.nr_tids = s->work.pid > 0 ? 1 : s->cfg->nr_tids,
+		.flush = flush_synth,
+		.ctx = s,
+		.dsos = s->dsos,
+	};
+	int err = sideband_synth(s->sys, &want, &s->synth);
+
+	s->ledger.unreadable = s->synth.unreadable;
+	return err;
+}
+
+static int by_system(const void *a, const void *b)
+{
+	const struct fmt_trace_format *x = a, *y = b;
+
+	return strcmp(x->system, y->system);
+}
+
+static int load_tracing(struct session *s)
+{
+	struct pio_tracing_files f;
+	struct fmt_trace_format *fmt;
+	struct fmt_tracing t;
+	int err;
+
+	if (!s->plan.nr_tracepoint)
+		return 0;
+	err = pio_tracing_files_load(&f, s->sys);
+	if (err) {
+		log_err(err, "cannot read the tracepoint formats of tracefs");
+		return EXIT_CANNOT;
+	}
+	fmt = calloc(s->plan.nr_tracepoint, sizeof(*fmt));
+	if (!fmt) {
+		pio_tracing_files_done(&f);
+		return no_memory();
+	}
+	for (size_t i = 0; i < s->plan.nr_tracepoint; i++) {
+		const struct pio_tracepoint *p = &s->plan.tracepoint[i];
+
+		fmt[i] = (struct fmt_trace_format){ p->system, p->format, p->format_len };
+	}
+	qsort(fmt, s->plan.nr_tracepoint, sizeof(*fmt), by_system);
+	t = (struct fmt_tracing){
+		.header_page = f.header_page, .header_page_len = f.header_page_len,
+		.header_event = f.header_event, .header_event_len = f.header_event_len,
+		.printk_formats = f.printk_formats, .printk_len = f.printk_len,
+		.cmdlines = f.cmdlines, .cmdlines_len = f.cmdlines_len,
+		.formats = fmt, .nr_formats = s->plan.nr_tracepoint,
+		.page_size = (uint32_t)s->plan.limits.page,
+	};
+	err = fmt_put_tracing_data(&s->tracing, &t);
+	free(fmt);
+	pio_tracing_files_done(&f);
+	return err ? no_memory() : 0;
+}
+
+int opening_events(struct session *s)
+{
+	int err = open_rings(s);
+
+	if (!err && s->plan.source == SOURCE_SOFT)
+		err = open_soft(s);
+	if (!err && s->plan.source == SOURCE_KERNEL)
+		s->source.set = &s->set;
+	if (err)
+		return err;
+	read_time_conv(s);
+	read_clock_pair(s);
+	return describe_events(s);
+}
+
+static int refuse_output(const struct session *s, int err)
+{
+	log_err(err, "cannot write '%s'", s->cfg->output);
+	return EXIT_FAILED;
+}
+
+int opening_head(struct session *s)
+{
+	struct fmt_sink sink = output_sink(&s->out, s->cfg->sync);
+	struct fmt_features f;
+	int err;
+
+	if (dsos_new(&s->dsos) ||
+	    host_collect(&s->host, s->sys, s->version, s->cfg->argc, s->cfg->argv))
+		return no_memory();
+	err = load_tracing(s);
+	if (err)
+		return err;
+	fmt_writer_init(&s->writer, &sink, s->out.stream);
+	f = session_features(s);
+	err = fmt_writer_begin(&s->writer, s->events, s->nr_events, &f);
+	if (!err)
+		err = put_head(s);
+	if (err)
+		return refuse_output(s, err);
+	err = synthesise(s);
+	if (err == -ESRCH) {
+		log_err(err, "nothing to record");
+		return EXIT_CANNOT;
+	}
+	if (!err)
+		err = fmt_put_finished_init(&s->buf);
+	if (!err)
+		err = drain_put(s);
+	if (!err)
+		err = drain_round(s, true, false);
+	return err ? refuse_output(s, err) : 0;
+}

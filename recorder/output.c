@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_MODE = 0600 }; /* a trace tells what other users' programs did */
+
+static int open_stream(struct output *o, int fd)
+{
+	if (fd < 0)
+		return -errno;
+	if (isatty(fd)) {
+		if (fd != STDOUT_FILENO)
+			close(fd);
+		return -ENOTTY;
+	}
+	o->fd = fd;
+	o->stream = true;
+	o->published = true;
+	return 0;
+}
+
+static int open_temp_named(struct output *o)
+{
+	if (asprintf(&o->temp, "%s.%d.tmp", o->name, (int)getpid()) < 0) {
+		o->temp = NULL;
+		return -ENOMEM;
+	}
+	o->fd = open(o->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+	if (o->fd < 0) {
+		int err = -errno;
+
+		free(o->temp);
+		o->temp = NULL;
+		return err;
+	}
+	return 0;
+}
+
+static int open_unnamed(struct output *o)
+{
+	char *copy = strdup(o->name);
+	int err;
+
+	if (!copy)
+		return -ENOMEM;
+	o->fd = open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, FILE_MODE);
+	err = o->fd < 0 ? -errno : 0;
+	free(copy);
+	/* What a kernel or file system without O_TMPFILE says: open(2), ERRORS. */
+	if (err == -EOPNOTSUPP || err == -EISDIR || err == -EINVAL)
+		return open_temp_named(o);
+	return err;
+}
+
+int output_open(struct output *ret, const char *name)
+{
+	struct output o = OUTPUT_INIT;
+	struct stat st;
+	int err;
+
+	o.name = name;
+	if (!strcmp(name, "-")) {
+		err = open_stream(&o, STDOUT_FILENO);
+	} else if (!stat(name, &st) && !S_ISREG(st.st_mode)) {
+		if (S_ISDIR(st.st_mode))
+			return -EISDIR;
+		err = open_stream(&o, open(name, O_WRONLY | O_CLOEXEC));
+	} else {
+		err = open_unnamed(&o);
+	}
+	if (!err)
+		*ret = o;
+	return err;
+}
+
+static int keep_old(const char *name)
+{
+	char *old;
+	int err = 0;
+
+	if (asprintf(&old, "%s.old", name) < 0)
+		return -ENOMEM;
+	if (rename(name, old) && errno != ENOENT)
+		err = -errno;
+	free(old);
+	return err;
+}
+
+static int link_unnamed(struct output *o)
+{
+	char self[32];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", o->fd);
+	if (linkat(AT_FDCWD, self, AT_FDCWD, o->name, AT_SYMLINK_FOLLOW))
+		return -errno;
+	return 0;
+}
+
+int output_publish(struct output *o)
+{
+	int err;
+
+	if (o->published)
+		return 0;
+	err = keep_old(o->name);
+	if (err)
+		return err;
+	if (o->temp)
+		err = rename(o->temp, o->name) ? -errno : 0;
+	else
+		err = link_unnamed(o);
+	if (!err)
+		o->published = true;
+	return err;
+}
+
+static void skip_written(struct iovec **v, int *n, size_t done)
+{
+	while (*n && done >= (*v)->iov_len) {
+		done -= (*v)->iov_len;
+		++*v;
+		--*n;
+	}
+	if (*n) {
+		(*v)->iov_base = (char *)(*v)->iov_base + done;
+		(*v)->iov_len -= done;
+	}
+}
+
+static int sink_append(void *ctx, struct iovec *v, int n)
+{
+	struct output *o = ctx;
+
+	skip_written(&v, &n, 0);
+	while (n) {
+		ssize_t k = writev(o->fd, v, n);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return -errno;
+		if (!k)
+			return -EIO;
+		o->size += (uint64_t)k;
+		skip_written(&v, &n, (size_t)k);
+	}
+	return 0;
+}
+
+static int sink_patch(void *ctx, uint64_t at, const void *p, size_t n)
+{
+	struct output *o = ctx;
+	ssize_t k;
+
+	do
+		k = pwrite(o->fd, p, n, (off_t)at);
+	while (k < 0 && errno == EINTR);
+	if (k < 0)
+		return -errno;
+	return (size_t)k == n ? 0 : -EIO;
+}
+
+static int sink_cut(void *ctx, uint64_t size)
+{
+	struct output *o = ctx;
+
+	if (ftruncate(o->fd, (off_t)size) || lseek(o->fd, (off_t)size, SEEK_SET) < 0)
+		return -errno;
+	o->size = size;
+	return 0;
+}
+
+static int sink_sync(void *ctx)
+{
+	struct output *o = ctx;
+
+	return fdatasync(o->fd) ? -errno : 0;
+}
+
+struct fmt_sink output_sink(struct output *o, bool sync)
+{
+	return (struct fmt_sink){
+		.append = sink_append,
+		.patch = o->stream ? NULL : sink_patch,
+		.cut = o->stream ? NULL : sink_cut,
+		.sync = sync && !o->stream ? sink_sync : NULL,
+		.ctx = o,
+	};
+}
+
+int output_close(struct output *o)
+{
+	int fd = o->fd;
+
+	o->fd = -1;
+	if (fd >= 0 && close(fd))
+		return -errno;
+	return 0;
+}
+
+void output_done(struct output *o)
+{
+	if (o->fd >= 0)
+		(void)close(o->fd);
+	if (o->temp && !o->published)
+		(void)unlink(o->temp);
+	free(o->temp);
+	*o = OUTPUT_INIT;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a recording goes: a perf.data file, or a stream.
+ *
+ * A file has no name until output_publish(): it is made with O_TMPFILE (open(2)), so that a
+ * start that fails, or is killed, leaves nothing behind, and what appears under the name is
+ * valid from its first instant. Publishing keeps an existing file as NAME.old, as perf does.
+ * Where the file system has no O_TMPFILE, a file NAME.PID.tmp is used and renamed.
+ */
+#ifndef RECORDER_OUTPUT_H
+#define RECORDER_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/writer.h"
+
+struct output {
+	const char *name; /* borrowed; "-" is stdout */
+	int fd;
+	bool stream;	/* pipe form: stdout, a FIFO, a device, a socket */
+	bool published;
+	char *temp; /* name in use before publishing, where O_TMPFILE is missing */
+	uint64_t size;
+};
+#define OUTPUT_INIT (struct output){ .fd = -1 }
+
+/* 0, -ENOTTY (stdout is a terminal), or what open(2) said. Files get mode 0600. */
+__attribute__((warn_unused_result)) int output_open(struct output *ret, const char *name);
+/* Give the file its name; nothing for a stream. 0 or -errno. */
+__attribute__((warn_unused_result)) int output_publish(struct output *o);
+/* A sink for fmt_writer. sync: make bytes durable before data.size moves past them. */
+struct fmt_sink output_sink(struct output *o, bool sync);
+/* Checks close(2) too: on some file systems a write error shows only there. */
+__attribute__((warn_unused_result)) int output_close(struct output *o);
+/* Close without looking; removes a file that was never published. Twice is safe. */
+void output_done(struct output *o);
+
+#endif

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/plan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "recorder/cmd.h"
+#include "recorder/explain.h"
+#include "recorder/log.h"
+#include "recorder/softpmu.h"
+
+enum {
+	DATA_LEN = 512 << 10,		/* perf's default with privilege */
+	AUX_LEN = 4 << 20,		/* likewise */
+	DATA_LEN_MIN = 16 << 10,
+	AUX_LEN_MIN = 8 << 10,		/* the least perf accepts for full trace */
+	WATERMARK_PARTS = 4,		/* wake when a ring is a quarter full */
+};
+
+static const char *const aux_pmus[] = { "intel_pt" };
+
+static const struct event_arg *aux_arg(const struct rec_config *cfg)
+{
+	for (size_t i = 0; i < cfg->nr_events; i++)
+		if (!cfg->events[i].tracepoint)
+			return &cfg->events[i];
+	return NULL;
+}
+
+/* Is there a PMU for the kernel source, and why not? */
+static int find_pmu(struct plan *p, const struct pio_sys *sys, const struct event_arg *arg)
+{
+	const char *name = arg ? arg->head : aux_pmus[0];
+	int err = pio_pmu_load(&p->pmu, sys, name);
+
+	if (err)
+		return err;
+	return p->pmu.has_aux ? 0 : -EOPNOTSUPP;
+}
+
+static int refuse_pmu(const struct pio_sys *sys, const char *name, int err)
+{
+	if (err == -EOPNOTSUPP)
+		log_err(0, "PMU '%s' has no AUX area", name);
+	else if (err == -ENOENT)
+		log_err(0, "no PMU '%s' on this machine", name);
+	else
+		log_err(err, "cannot read PMU '%s' from sysfs", name);
+	explain_aux_pmus(sys);
+	return EXIT_CANNOT;
+}
+
+static int soft_possible(const struct rec_config *cfg)
+{
+	if (!cfg->command || cfg->all)
+		return -EINVAL;
+	return 0;
+}
+
+static int choose_auto(struct plan *p, const struct pio_sys *sys, const struct event_arg *arg)
+{
+	int err;
+
+	if (!arg && (p->cfg->nr_events || p->cfg->clockid >= 0)) {
+		p->source = SOURCE_NONE;
+		p->why = p->cfg->nr_events ? "only tracepoints were asked for"
+					   : "-k chose a clock that an AUX trace cannot follow";
+		return 0;
+	}
+	err = find_pmu(p, sys, arg);
+	if (!err) {
+		p->source = SOURCE_KERNEL;
+		p->why = "this machine has a PMU with an AUX area";
+		return 0;
+	}
+	if (arg && strcmp(arg->head, aux_pmus[0]))
+		return refuse_pmu(sys, arg->head, err);
+	if (!soft_possible(p->cfg)) {
+		if (p->cfg->delay_ms) {
+			log_err(0, "-D cannot be used with the software source: stepping starts "
+				   "with the first instruction");
+			log_hint("--source=none records context switches only");
+			return EXIT_USAGE;
+		}
+		p->source = SOURCE_SOFT;
+		p->why = "no PMU with an AUX area on this machine: the program is stepped";
+		return 0;
+	}
+	if (arg)
+		return refuse_pmu(sys, arg->head, err);
+	p->source = SOURCE_NONE;
+	p->why = "no PMU with an AUX area on this machine";
+	return 0;
+}
+
+static int choose_source(struct plan *p, const struct pio_sys *sys)
+{
+	const struct event_arg *arg = aux_arg(p->cfg);
+	int err;
+
+	p->why = "as asked";
+	p->source = p->cfg->source;
+	switch (p->cfg->source) {
+	case SOURCE_AUTO:
+		return choose_auto(p, sys, arg);
+	case SOURCE_KERNEL:
+		err = find_pmu(p, sys, arg);
+		return err ? refuse_pmu(sys, arg ? arg->head : aux_pmus[0], err) : 0;
+	case SOURCE_SOFT:
+		if (arg && strcmp(arg->head, aux_pmus[0]))
+			return refuse_pmu(sys, arg->head, -ENOENT);
+		if (!soft_possible(p->cfg))
+			return 0;
+		log_err(0, "the software source traces a command that it starts itself: "
+			   "give one after --, without -a, -C, -p or -t");
+		return EXIT_USAGE;
+	case SOURCE_NONE:
+		if (!arg)
+			return 0;
+		log_err(0, "--source=none records no AUX area, but -e %s asks for one",
+			arg->text);
+		return EXIT_USAGE;
+	}
+	return EXIT_FAILED;
+}
+
+/* Cpus that rings are opened on; n = 0 means one ring per thread. */
+static int choose_cpus(struct plan *p, const struct pio_sys *sys)
+{
+	struct pio_cpus online;
+	char list[256];
+	int err;
+
+	if (p->cfg->per_thread)
+		return 0;
+	err = pio_cpus_online(&online, sys);
+	if (err) {
+		log_err(err, "cannot read the list of online cpus");
+		return EXIT_CANNOT;
+	}
+	for (size_t i = 0; i < p->cfg->cpus.n; i++) {
+		if (pio_cpus_has(&online, p->cfg->cpus.cpu[i]))
+			continue;
+		if (pio_cpus_format(&online, list, sizeof(list)) < 0)
+			strcpy(list, "?");
+		log_err(0, "cpu %d of -C is not online", p->cfg->cpus.cpu[i]);
+		log_hint("online: %s", list);
+		pio_cpus_done(&online);
+		return EXIT_CANNOT;
+	}
+	if (!p->cfg->cpus.n) {
+		p->cpus = online;
+		return 0;
+	}
+	pio_cpus_done(&online);
+	p->cpus.cpu = malloc(p->cfg->cpus.n * sizeof(int));
+	if (!p->cpus.cpu) {
+		log_err(-ENOMEM, "record");
+		return EXIT_FAILED;
+	}
+	p->cpus.n = p->cfg->cpus.n;
+	memcpy(p->cpus.cpu, p->cfg->cpus.cpu, p->cpus.n * sizeof(int));
+	return 0;
+}
+
+static size_t nr_rings(const struct plan *p)
+{
+	if (p->cpus.n)
+		return p->cpus.n;
+	return p->cfg->nr_tids ? p->cfg->nr_tids : 1;
+}
+
+static uint64_t total_bytes(const struct plan *p)
+{
+	return nr_rings(p) * (p->data_len + p->limits.page + p->aux_len);
+}
+
+/* Halve what the user did not fix, the AUX area first, down to what still works. */
+bool plan_shrink(struct plan *p)
+{
+	if (!p->cfg->aux_len && p->aux_len > AUX_LEN_MIN && p->aux_len >= p->data_len)
+		p->aux_len /= 2;
+	else if (!p->cfg->data_len && p->data_len > DATA_LEN_MIN)
+		p->data_len /= 2;
+	else if (!p->cfg->aux_len && p->aux_len > AUX_LEN_MIN)
+		p->aux_len /= 2;
+	else
+		return false;
+	return true;
+}
+
+static int choose_sizes(struct plan *p)
+{
+	uint64_t budget = pio_limits_mlock_budget(&p->limits);
+	uint64_t max = p->cfg->max_total;
+
+	p->data_len = p->cfg->data_len ? p->cfg->data_len : DATA_LEN;
+	if (p->source == SOURCE_KERNEL)
+		p->aux_len = p->cfg->aux_len ? p->cfg->aux_len : AUX_LEN;
+	while (total_bytes(p) > budget && plan_shrink(p))
+		;
+	if (max && total_bytes(p) > max) {
+		log_err(0, "rings would need %zu x (%zu data + %llu control + %zu AUX) = %llu "
+			   "bytes, but --max-total-buffer allows %llu",
+			nr_rings(p), p->data_len, (unsigned long long)p->limits.page, p->aux_len,
+			(unsigned long long)total_bytes(p), (unsigned long long)max);
+		log_hint("choose smaller rings with -m, fewer cpus with -C, or a larger limit");
+		return EXIT_CANNOT;
+	}
+	return 0;
+}
+
+static struct pio_attr_common common_attr(const struct plan *p, bool late)
+{
+	return (struct pio_attr_common){
+		.read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST,
+		.watermark = (uint32_t)(p->data_len / WATERMARK_PARTS),
+		.aux_watermark = (uint32_t)(p->aux_len / WATERMARK_PARTS),
+		.inherit = !p->system_wide && p->cpus.n && (p->cfg->command || p->cfg->nr_pids),
+		.enable_on_exec = late && p->cfg->command && !p->system_wide && !p->cfg->delay_ms,
+		.clockid = p->clockid,
+	};
+}
+
+static int add_event(struct plan *p, struct perf_event_attr attr, char *name, bool late)
+{
+	size_t i = p->nr_ev;
+
+	if (!name)
+		return -ENOMEM;
+	attr.disabled = late;
+	p->name[i] = name;
+	p->ev[i] = (struct pio_event){ .attr = attr, .name = name };
+	p->start_late[i] = late;
+	p->nr_ev++;
+	return 0;
+}
+
+/* The AUX event's name as the file gives it: "intel_pt/tsc,noretcomp/u". */
+static char *aux_name(const struct plan *p, const struct event_arg *arg, bool soft)
+{
+	const char *body = arg ? arg->body : "";
+	const char *mod = p->pt.exclude_kernel ? "u" : arg ? arg->modifiers : "";
+	char *s;
+
+	if (asprintf(&s, "%s/%s%s%s/%s", aux_pmus[0], body, soft && *body ? "," : "",
+		     soft ? "soft" : "", mod) < 0)
+		return NULL;
+	return s;
+}
+
+static int refuse_spec(const struct plan *p, const struct event_arg *arg,
+		       const struct pio_spec_error *why)
+{
+	log_err(0, "event '%s': %s: '%s'", arg->text, why->what, why->word);
+	explain_terms(&p->pmu);
+	return EXIT_USAGE;
+}
+
+static int parse_aux(struct plan *p, const struct event_arg *arg)
+{
+	struct pio_spec_error why = { .what = "bad event" };
+
+	if (arg && pio_pmu_parse(&p->pt, &p->pmu, arg->body, arg->modifiers, &why))
+		return refuse_spec(p, arg, &why);
+	return 0;
+}
+
+static int add_kernel_aux(struct plan *p)
+{
+	const struct event_arg *arg = aux_arg(p->cfg);
+	struct pio_attr_common c = common_attr(p, true);
+	int err;
+
+	pio_pmu_pt_defaults(&p->pt, &p->pmu);
+	err = parse_aux(p, arg);
+	if (err)
+		return err;
+	if (!p->pt.exclude_kernel && !pio_limits_kernel(&p->limits)) {
+		p->pt.exclude_kernel = p->pt.exclude_hv = true;
+		log_info("kernel.perf_event_paranoid is %d: tracing user space only",
+			 p->limits.paranoid);
+	}
+	p->pt_name = aux_name(p, arg, false);
+	err = add_event(p, pio_attr_aux(&c, &p->pmu, &p->pt),
+			p->pt_name ? strdup(p->pt_name) : NULL, true);
+	return err ? EXIT_FAILED : 0;
+}
+
+static int add_soft_aux(struct plan *p, const struct pio_sys *sys)
+{
+	const struct event_arg *arg = aux_arg(p->cfg);
+	struct pio_attr_common c = common_attr(p, true);
+	int err;
+
+	pio_pmu_done(&p->pmu);
+	err = softpmu_make(&p->pmu, sys);
+	if (err)
+		return log_err(err, "cannot set up the software source"), EXIT_FAILED;
+	softpmu_defaults(&p->pt);
+	err = parse_aux(p, arg);
+	if (err)
+		return err;
+	p->pt.exclude_kernel = p->pt.exclude_hv = true; /* ptrace sees user space only */
+	p->soft_attr = pio_attr_aux(&c, &p->pmu, &p->pt);
+	p->pt_name = aux_name(p, arg, true);
+	return p->pt_name ? 0 : EXIT_FAILED;
+}
+
+static int refuse_tracepoint(const struct event_arg *a, int err)
+{
+	log_err(err, "cannot use tracepoint '%s:%s'", a->head, a->body);
+	if (err == -ENODEV)
+		log_hint("tracefs is not mounted: mount -t tracefs tracefs /sys/kernel/tracing");
+	else if (err == -EACCES)
+		log_hint("tracefs is readable by root only: run as root, or "
+			 "mount -o remount,mode=755 /sys/kernel/tracing");
+	else if (err == -ENOENT)
+		log_hint("valid names are listed in /sys/kernel/tracing/available_events");
+	return EXIT_CANNOT;
+}
+
+static int add_tracepoints(struct plan *p, const struct pio_sys *sys)
+{
+	struct pio_attr_common c = common_attr(p, true);
+	int err;
+
+	if (!p->cfg->nr_events)
+		return 0;
+	p->tracepoint = calloc(p->cfg->nr_events, sizeof(*p->tracepoint));
+	if (!p->tracepoint)
+		return EXIT_FAILED;
+	for (size_t i = 0; i < p->cfg->nr_events; i++) {
+		const struct event_arg *a = &p->cfg->events[i];
+		struct pio_tracepoint *t = &p->tracepoint[p->nr_tracepoint];
+		char *name;
+
+		if (!a->tracepoint)
+			continue;
+		err = pio_tracepoint_load(t, sys, a->head, a->body);
+		if (err)
+			return refuse_tracepoint(a, err);
+		p->nr_tracepoint++;
+		if (asprintf(&name, "%s:%s", a->head, a->body) < 0)
+			name = NULL;
+		if (add_event(p, pio_attr_tracepoint(&c, t->id), name, true))
+			return EXIT_FAILED;
+	}
+	return 0;
+}
+
+static int add_events(struct plan *p, const struct pio_sys *sys)
+{
+	struct pio_attr_common late = common_attr(p, true), early = common_attr(p, false);
+	int err = 0;
+
+	if (p->source == SOURCE_KERNEL)
+		err = add_kernel_aux(p);
+	else if (p->source == SOURCE_SOFT)
+		err = add_soft_aux(p, sys);
+	if (err)
+		return err;
+	/* Every stop of a stepped program is a pair of switches that the tracer caused: they
+	 * would drown the real ones, so the software source records none. */
+	if (p->source != SOURCE_SOFT &&
+	    add_event(p, pio_attr_switch(&late), strdup("context-switches"), true))
+		return EXIT_FAILED;
+	p->tracking = p->nr_ev;
+	if (add_event(p, pio_attr_tracking(&early), strdup("tracking"), false))
+		return EXIT_FAILED;
+	return add_tracepoints(p, sys);
+}
+
+int plan_make(struct plan *ret, const struct pio_sys *sys, const struct rec_config *cfg)
+{
+	struct plan p = { .cfg = cfg, .system_wide = cfg->all };
+	int err;
+
+	pio_limits_get(&p.limits, sys);
+	err = choose_source(&p, sys);
+	if (!err)
+		err = choose_cpus(&p, sys);
+	if (err)
+		goto out;
+	p.clockid = cfg->clockid;
+	if (p.source == SOURCE_SOFT && !softpmu_tsc_usable(sys))
+		p.clockid = CLOCK_MONOTONIC_RAW;
+	err = choose_sizes(&p);
+	if (!err)
+		err = add_events(&p, sys);
+	if (err)
+		goto out;
+	*ret = p;
+	return 0;
+out:
+	plan_done(&p);
+	return err;
+}
+
+void plan_done(struct plan *p)
+{
+	for (size_t i = 0; i < p->nr_ev; i++)
+		free(p->name[i]);
+	for (size_t i = 0; i < p->nr_tracepoint; i++)
+		pio_tracepoint_done(&p->tracepoint[i]);
+	free(p->tracepoint);
+	free(p->pt_name);
+	pio_pmu_done(&p->pmu);
+	pio_cpus_done(&p->cpus);
+	*p = (struct plan){ 0 };
+}
+
+struct fmt_pt_info plan_pt_info(const struct plan *p, const struct fmt_time_conv *conv)
+{
+	bool per_cpu = p->source == SOURCE_KERNEL && p->cpus.n;
+	uint64_t cap = 0;
+
+	(void)pio_pmu_cap(&p->pmu, "event_trace", &cap);
+	return (struct fmt_pt_info){
+		.pmu_type = p->pmu.type,
+		.time_shift = conv->shift,
+		.time_mult = conv->mult,
+		.time_zero = conv->zero,
+		.cap_user_time_zero = conv->cap_time_zero,
+		.tsc_bit = pio_pmu_mask(&p->pmu, "tsc"),
+		.noretcomp_bit = pio_pmu_mask(&p->pmu, "noretcomp"),
+		.have_sched_switch = !per_cpu ? 0 : p->system_wide ? 3 : 2,
+		.per_cpu_mmaps = per_cpu,
+		.mtc_bit = pio_pmu_mask(&p->pmu, "mtc"),
+		.mtc_freq_bits = pio_pmu_mask(&p->pmu, "mtc_period"),
+		.tsc_ctc_n = p->pmu.tsc_art_n,
+		.tsc_ctc_d = p->pmu.tsc_art_d,
+		.cyc_bit = pio_pmu_mask(&p->pmu, "cyc"),
+		.max_nonturbo_ratio = p->pmu.max_nonturbo_ratio,
+		.cap_event_trace = cap,
+	};
+}
+
+void plan_rewater(struct plan *p)
+{
+	for (size_t i = 0; i < p->nr_ev; i++) {
+		p->ev[i].attr.wakeup_watermark = (uint32_t)(p->data_len / WATERMARK_PARTS);
+		if (p->ev[i].attr.aux_watermark)
+			p->ev[i].attr.aux_watermark = (uint32_t)(p->aux_len / WATERMARK_PARTS);
+	}
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From what the user asked to what is opened: the source and why, the events with their
+ * attrs and names, the target and the ring sizes. Opens nothing and records nothing.
+ */
+#ifndef RECORDER_PLAN_H
+#define RECORDER_PLAN_H
+
+#include "format/auxtrace.h"
+#include "perfio/attrs.h"
+#include "perfio/evset.h"
+#include "perfio/limits.h"
+#include "perfio/pmu.h"
+#include "perfio/tracefs.h"
+#include "recorder/config.h"
+
+enum { PLAN_MAX_EVENTS = 64 };
+
+struct plan {
+	const struct rec_config *cfg;
+	enum source_kind source; /* never SOURCE_AUTO */
+	const char *why;	 /* for the start line; static */
+	struct pio_limits limits;
+	struct pio_cpus cpus;	 /* where rings are opened; n = 0: per thread */
+	bool system_wide;
+
+	/* Events of the kernel; file order. The first owns the rings. */
+	struct pio_event ev[PLAN_MAX_EVENTS];
+	char *name[PLAN_MAX_EVENTS];
+	size_t nr_ev;
+	bool start_late[PLAN_MAX_EVENTS]; /* enabled by us or by exec, not at open */
+	size_t tracking;		  /* index of the always-on event */
+
+	struct pio_pmu pmu; /* of the AUX event; the software source's imitation has only
+			       name, type and terms */
+	struct pio_config pt;
+	char *pt_name; /* as the file names it */
+	struct perf_event_attr soft_attr; /* stored for the software source, never opened */
+
+	struct pio_tracepoint *tracepoint;
+	size_t nr_tracepoint;
+
+	size_t data_len, aux_len;
+	int clockid; /* of the events, -1: perf's own */
+};
+
+/* 0, or an exit status (recorder/cmd.h) after the messages were printed. */
+__attribute__((warn_unused_result))
+int plan_make(struct plan *ret, const struct pio_sys *sys, const struct rec_config *cfg);
+void plan_done(struct plan *p);
+
+/* Halve the rings (what the user did not fix with -m): true when something was left to halve.
+ * The attrs keep their watermarks, which plan_rewater() then follows up. */
+bool plan_shrink(struct plan *p);
+void plan_rewater(struct plan *p);
+
+/* The AUXTRACE_INFO of this recording, once the conversion of the ring page is known. */
+struct fmt_pt_info plan_pt_info(const struct plan *p, const struct fmt_time_conv *conv);
+
+#endif

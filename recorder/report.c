@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "format/abi.h"
+#include "recorder/log.h"
+
+static const char *human(uint64_t bytes, char *buf, size_t size)
+{
+	static const char *const unit[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+	double v = (double)bytes;
+	size_t u = 0;
+
+	while (v >= 1024 && u < 4) {
+		v /= 1024;
+		u++;
+	}
+	snprintf(buf, size, u ? "%.1f %s" : "%.0f %s", v, unit[u]);
+	return buf;
+}
+
+static const char *target(const struct session *s, char *buf, size_t size)
+{
+	char cpus[128] = "?";
+
+	if (s->plan.system_wide) {
+		if (pio_cpus_format(&s->plan.cpus, cpus, sizeof(cpus)) < 0)
+			snprintf(cpus, sizeof(cpus), "%zu of them", s->plan.cpus.n);
+		snprintf(buf, size, "all tasks on cpus %s", cpus);
+	} else if (s->work.pid > 0) {
+		snprintf(buf, size, "'%s' and its children", s->cfg->command[0]);
+	} else if (s->cfg->nr_pids) {
+		snprintf(buf, size, "%zu process%s (%zu threads now)", s->cfg->nr_pids,
+			 s->cfg->nr_pids == 1 ? "" : "es", s->cfg->nr_tids);
+	} else {
+		snprintf(buf, size, "%zu thread%s", s->cfg->nr_tids,
+			 s->cfg->nr_tids == 1 ? "" : "s");
+	}
+	return buf;
+}
+
+void report_start(const struct session *s)
+{
+	static const char *const what[] = {
+		[SOURCE_KERNEL] = "AUX trace and context switches",
+		[SOURCE_SOFT] = "a software Intel PT trace",
+		[SOURCE_NONE] = "context switches",
+	};
+	static const char *const name[] = {
+		[SOURCE_KERNEL] = "kernel", [SOURCE_SOFT] = "soft", [SOURCE_NONE] = "none",
+	};
+	char who[256];
+
+	log_info("recording %s of %s (source %s: %s)", what[s->plan.source],
+		 target(s, who, sizeof(who)), name[s->plan.source], s->plan.why);
+	if (s->plan.source == SOURCE_SOFT)
+		log_info("every instruction is stepped: expect the program to run thousands of "
+			 "times slower");
+	if (s->plan.tracepoint)
+		log_info("with %zu tracepoint%s", s->plan.nr_tracepoint,
+			 s->plan.nr_tracepoint == 1 ? "" : "s");
+	log_debug("rings: %zu x (%zu data + %zu AUX bytes)", s->set.nr_place, s->plan.data_len,
+		  s->plan.aux_len);
+	log_debug("already running: %zu processes, %zu threads, %zu maps, %zu modules; %zu "
+		  "skipped", s->synth.processes, s->synth.threads, s->synth.maps,
+		  s->synth.modules, s->synth.skipped);
+	if (s->synth.kernel_hidden)
+		log_debug("kernel addresses are hidden (kernel.kptr_restrict): no kernel map");
+	if (s->synth.unreadable)
+		log_debug("the maps of %zu processes are not readable for this user",
+			  s->synth.unreadable);
+}
+
+void report_status(const struct session *s)
+{
+	struct ledger_losses l = ledger_sum(&s->ledger);
+	char bytes[32], aux[32], line[256];
+	struct soft_stats st;
+	uint64_t ns = session_now() - s->on_ns;
+	int n;
+
+	if (!log_has_status())
+		return;
+	n = snprintf(line, sizeof(line), "%.1f s  %s written", (double)ns / 1e9,
+		     human(s->writer.pos, bytes, sizeof(bytes)));
+	if (s->plan.source != SOURCE_NONE)
+		n += snprintf(line + n, sizeof(line) - (size_t)n, "  %s AUX",
+			      human(l.aux_bytes, aux, sizeof(aux)));
+	if (s->source.soft) {
+		soft_stats(s->source.soft, &st);
+		n += snprintf(line + n, sizeof(line) - (size_t)n,
+			      "  %llu instructions (%.0f k/s)  %llu threads",
+			      (unsigned long long)st.instructions,
+			      (double)st.instructions / ((double)ns / 1e6),
+			      (unsigned long long)st.live);
+	}
+	snprintf(line + n, sizeof(line) - (size_t)n, "  lost: %llu records, %llu AUX cuts",
+		 (unsigned long long)(l.lost + l.lost_samples),
+		 (unsigned long long)(l.truncated + l.partial + l.collision));
+	log_status(line);
+}
+
+static void report_row(const struct ledger_row *r)
+{
+	char bytes[32], who[32], line[256];
+	int n = 0;
+
+	if (r->cpu >= 0)
+		snprintf(who, sizeof(who), "cpu %d", r->cpu);
+	else
+		snprintf(who, sizeof(who), "thread %d", r->tid);
+	if (r->aux_bytes)
+		n += snprintf(line + n, sizeof(line) - (size_t)n, " %s AUX in %llu chunks",
+			      human(r->aux_bytes, bytes, sizeof(bytes)),
+			      (unsigned long long)r->aux_chunks);
+	if (r->lost)
+		n += snprintf(line + n, sizeof(line) - (size_t)n,
+			      " %llu records lost (ring full)", (unsigned long long)r->lost);
+	if (r->lost_samples)
+		n += snprintf(line + n, sizeof(line) - (size_t)n, " %llu samples lost",
+			      (unsigned long long)r->lost_samples);
+	if (r->truncated || r->partial || r->collision)
+		n += snprintf(line + n, sizeof(line) - (size_t)n,
+			      " AUX cut: %llu truncated (buffer full), %llu partial, "
+			      "%llu collisions", (unsigned long long)r->truncated,
+			      (unsigned long long)r->partial, (unsigned long long)r->collision);
+	if (r->dropped)
+		n += snprintf(line + n, sizeof(line) - (size_t)n,
+			      " %llu trace bytes dropped (no memory)",
+			      (unsigned long long)r->dropped);
+	if (n)
+		log_info("  %s:%s", who, line);
+}
+
+static void add_loss(char *line, size_t size, uint64_t n, const char *what)
+{
+	size_t at = strlen(line);
+
+	if (n)
+		snprintf(line + at, size - at, "%s%llu %s", at ? ", " : "",
+			 (unsigned long long)n, what);
+}
+
+static void report_losses(const struct session *s, const struct ledger_losses *l)
+{
+	char line[256] = "";
+
+	add_loss(line, sizeof(line), l->lost, "records");
+	add_loss(line, sizeof(line), l->lost_samples, "samples");
+	add_loss(line, sizeof(line), l->truncated, "AUX truncations");
+	add_loss(line, sizeof(line), l->partial, "partial AUX pieces");
+	add_loss(line, sizeof(line), l->collision, "AUX collisions");
+	add_loss(line, sizeof(line), l->dropped, "trace bytes without memory");
+	add_loss(line, sizeof(line), s->ledger.rolled_back, "bytes the output refused");
+	add_loss(line, sizeof(line), s->ledger.unreadable, "processes without maps");
+	if (*line)
+		log_warn("recorded with losses: %s", line);
+}
+
+void report_end(const struct session *s)
+{
+	struct ledger_losses l = ledger_sum(&s->ledger);
+	struct soft_stats st;
+	char bytes[32], aux[32];
+	uint64_t switches = s->ledger.by_type[FMT_REC_SWITCH] +
+			    s->ledger.by_type[FMT_REC_SWITCH_CPU_WIDE];
+
+	log_info("%s '%s': %s in %.2f s, %llu records (%llu switches, %llu samples), %s AUX",
+		 s->out.stream ? "sent" : "wrote", s->cfg->output,
+		 human(s->writer.pos, bytes, sizeof(bytes)),
+		 (double)(s->off_ns - s->on_ns) / 1e9, (unsigned long long)s->ledger.records,
+		 (unsigned long long)switches,
+		 (unsigned long long)s->ledger.by_type[FMT_REC_SAMPLE],
+		 human(l.aux_bytes, aux, sizeof(aux)));
+	if (s->source.soft) {
+		soft_stats(s->source.soft, &st);
+		log_info("  %llu instructions of %llu threads in %llu processes, %llu per second",
+			 (unsigned long long)st.instructions, (unsigned long long)st.threads,
+			 (unsigned long long)st.processes,
+			 (unsigned long long)((double)st.instructions /
+					      ((double)(s->off_ns - s->on_ns) / 1e9)));
+		if (st.unexplained)
+			log_warn("%llu steps could not be explained: the trace has a gap there",
+				 (unsigned long long)st.unexplained);
+	}
+	for (size_t i = 0; i < s->ledger.n; i++)
+		report_row(&s->ledger.row[i]);
+	report_losses(s, &l);
+}

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/session.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "recorder/cmd.h"
+#include "recorder/explain.h"
+#include "recorder/log.h"
+
+enum {
+	ROUND_MS = 250,		   /* a round at least so often: the file lags no further */
+	SOFT_STOPS = 100000,	   /* the tracer's turn, in stops */
+	SOFT_NS = 20 * 1000000,	   /* and in time */
+	SOFT_ROUND_BYTES = 1 << 20, /* a round when so much trace has gathered */
+	WAIT_MS = 2000,		   /* how long a command may take to obey SIGTERM */
+};
+
+static const char *const source_names[] = {
+	[SOURCE_AUTO] = "auto", [SOURCE_KERNEL] = "kernel",
+	[SOURCE_SOFT] = "soft", [SOURCE_NONE] = "none",
+};
+
+uint64_t session_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t session_time(const struct session *s, uint64_t ticks)
+{
+	const struct fmt_time_conv *c = &s->conv;
+	uint64_t low = ticks & ((UINT64_C(1) << c->shift) - 1);
+
+	/* perf_event_open(2), under cap_usr_time_zero. */
+	return c->zero + (ticks >> c->shift) * c->mult + ((low * c->mult) >> c->shift);
+}
+
+struct fmt_features session_features(struct session *s)
+{
+	struct fmt_features f = s->host.f;
+	struct timespec res;
+
+	f.events = s->events;
+	f.nr_events = s->nr_events;
+	f.tracing_data = s->tracing.data;
+	f.tracing_data_len = s->tracing.len;
+	f.have_aux = s->plan.source != SOURCE_NONE;
+	f.have_sample_time = s->ledger.last_ns != 0;
+	f.first_ns = s->ledger.first_ns;
+	f.last_ns = s->ledger.last_ns;
+	if (s->plan.clockid >= 0 && !clock_getres(s->plan.clockid, &res)) {
+		f.have_clock = true;
+		f.clockid = (uint32_t)s->plan.clockid;
+		f.clock_res_ns = (uint64_t)res.tv_sec * 1000000000u + (uint64_t)res.tv_nsec;
+		f.wall_ns = s->wall_ns;
+		f.clock_ns = s->clock_ns;
+	}
+	return f;
+}
+
+/* ---- signals: read in the loop, so there are no handlers and no shared flags ---- */
+
+static int take_signals(struct session *s)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	(void)signal(SIGPIPE, SIG_IGN); /* a reader that went away is EPIPE, */
+	(void)signal(SIGXFSZ, SIG_IGN); /* a file size limit is EFBIG */
+	if (sigprocmask(SIG_BLOCK, &set, &s->old_mask))
+		return log_err(-errno, "sigprocmask failed");
+	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->signal_fd < 0)
+		return log_err(-errno, "signalfd failed");
+	return 0;
+}
+
+static void read_signals(struct session *s)
+{
+	struct signalfd_siginfo si;
+
+	while (read(s->signal_fd, &si, sizeof(si)) == sizeof(si))
+		if (si.ssi_signo != SIGCHLD)
+			s->signal = (int)si.ssi_signo;
+}
+
+/* An event per cpu, thread and kind wants many descriptors: take what the hard limit gives.
+ * The command gets its old limit back. */
+static void raise_nofile(struct session *s)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &s->old_nofile))
+		s->old_nofile = (struct rlimit){ RLIM_INFINITY, RLIM_INFINITY };
+	l = s->old_nofile;
+	l.rlim_cur = l.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &l);
+}
+
+/* ---- what is polled ---- */
+
+struct polled {
+	struct pollfd *fd; /* signals, then rings, then pidfds of -p */
+	size_t n, first_ring, first_pid;
+};
+
+static int poll_setup(struct polled *ret, const struct session *s)
+{
+	size_t n = 1 + s->set.nr_place + s->cfg->nr_pids;
+	struct pollfd *fd = calloc(n, sizeof(*fd));
+
+	if (!fd)
+		return -ENOMEM;
+	fd[0] = (struct pollfd){ .fd = s->signal_fd, .events = POLLIN };
+	for (size_t i = 0; i < s->set.nr_place; i++)
+		fd[1 + i] = (struct pollfd){ .fd = s->set.place[i].ring.fd, .events = POLLIN };
+	for (size_t i = 0; i < s->cfg->nr_pids; i++)
+		fd[1 + s->set.nr_place + i] = (struct pollfd){
+			.fd = (int)syscall(SYS_pidfd_open, s->cfg->pids[i], 0),
+			.events = POLLIN,
+		};
+	*ret = (struct polled){ fd, n, 1, 1 + s->set.nr_place };
+	return 0;
+}
+
+static void poll_done(struct polled *p)
+{
+	for (size_t i = p->first_pid; p->fd && i < p->n; i++)
+		if (p->fd[i].fd >= 0)
+			(void)close(p->fd[i].fd);
+	free(p->fd);
+}
+
+/* Is a ring past its watermark? An event whose task is gone would report POLLHUP for ever. */
+static bool rings_ready(struct polled *p)
+{
+	bool ready = false;
+
+	for (size_t i = p->first_ring; i < p->first_pid; i++) {
+		if (p->fd[i].revents & POLLIN)
+			ready = true;
+		if (p->fd[i].revents & (POLLHUP | POLLERR | POLLNVAL))
+			p->fd[i].fd = -1;
+	}
+	return ready;
+}
+
+/* Have all processes of -p ended? */
+static bool processes_gone(struct polled *p)
+{
+	bool alive = false;
+
+	for (size_t i = p->first_pid; i < p->n; i++) {
+		if (p->fd[i].fd >= 0 && (p->fd[i].revents & POLLIN)) {
+			(void)close(p->fd[i].fd);
+			p->fd[i].fd = -1;
+		}
+		alive = alive || p->fd[i].fd >= 0;
+	}
+	return p->n > p->first_pid && !alive;
+}
+
+static bool thread_gone(const struct session *s, pid_t tid)
+{
+	char line[256], *p;
+
+	if (pio_read_line(line, sizeof(line), "%s/%d/stat", s->sys->proc, (int)tid) < 0)
+		return true;
+	p = strrchr(line, ')');
+	return p && p[1] == ' ' && (p[2] == 'Z' || p[2] == 'X');
+}
+
+static bool threads_gone(const struct session *s)
+{
+	if (!s->cfg->nr_tids || s->cfg->nr_pids)
+		return false;
+	for (size_t i = 0; i < s->cfg->nr_tids; i++)
+		if (!thread_gone(s, s->cfg->tids[i]))
+			return false;
+	return true;
+}
+
+/* ---- the loop ---- */
+
+static int enable(struct session *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->set.nr_ev && !err; i++)
+		if (s->plan.start_late[i] && !s->set.ev[i].missing &&
+		    !s->set.ev[i].attr.enable_on_exec)
+			err = pio_evset_enable(&s->set, i);
+	s->enabled = true;
+	s->on_ns = session_now();
+	if (err)
+		log_err(err, "cannot enable the events");
+	else
+		log_debug("events enabled after %.1f ms",
+			  (double)(s->on_ns - s->t0_ns) / 1e6);
+	return err;
+}
+
+static int min_int(int a, uint64_t b)
+{
+	return b < (uint64_t)a ? (int)b : a;
+}
+
+/* The tracer's turn. Returns SOFT_BUSY, SOFT_IDLE or SOFT_DONE. */
+static int run_soft(struct session *s)
+{
+	int state = soft_run(s->source.soft, SOFT_STOPS, SOFT_NS);
+
+	if (state < 0) {
+		log_err(state, "tracing the command failed");
+		s->run_err = state;
+		return SOFT_DONE;
+	}
+	if (soft_exit_status(s->source.soft, &s->work.status)) {
+		s->work.reaped = true;
+		return SOFT_DONE;
+	}
+	return state;
+}
+
+static bool much_trace(const struct session *s, uint64_t *seen)
+{
+	struct soft_stats st;
+
+	soft_stats(s->source.soft, &st);
+	if (st.trace_bytes - *seen < SOFT_ROUND_BYTES)
+		return false;
+	*seen = st.trace_bytes;
+	return true;
+}
+
+static bool over(struct session *s, struct polled *p, bool tick)
+{
+	if (s->signal || s->write_err || s->run_err)
+		return true;
+	if (s->source.soft)
+		return s->work.reaped;
+	if (s->work.pid > 0 && workload_ended(&s->work))
+		return true;
+	return processes_gone(p) || (tick && threads_gone(s));
+}
+
+static void loop(struct session *s, struct polled *p)
+{
+	uint64_t start = session_now() / 1000000, next = start + ROUND_MS, now, seen = 0;
+	int state = s->source.soft ? SOFT_BUSY : SOFT_IDLE, timeout;
+	bool ready, tick;
+
+	do {
+		now = session_now() / 1000000;
+		timeout = state == SOFT_BUSY ? 0 : next > now ? (int)(next - now) : 0;
+		if (!s->enabled)
+			timeout = min_int(timeout, s->cfg->delay_ms > now - start
+						   ? s->cfg->delay_ms - (now - start) : 0);
+		if (poll(p->fd, p->n, timeout) < 0 && errno != EINTR)
+			s->run_err = log_err(-errno, "poll failed");
+		read_signals(s);
+		if (s->source.soft)
+			state = run_soft(s);
+		now = session_now() / 1000000;
+		if (!s->enabled && now - start >= s->cfg->delay_ms && enable(s))
+			s->run_err = -EIO;
+		tick = now >= next;
+		ready = rings_ready(p) || (s->source.soft && much_trace(s, &seen));
+		if (ready || tick)
+			(void)drain_round(s, true, false);
+		if (tick) {
+			next = now + ROUND_MS;
+			report_status(s);
+		}
+	} while (!over(s, p, tick));
+}
+
+/* ---- the command ---- */
+
+/* Let the command go, and learn whether it could be executed at all. */
+static int go(struct session *s)
+{
+	int err;
+
+	if (s->work.pid < 0)
+		return 0;
+	err = workload_go(&s->work);
+	if (!err)
+		err = workload_exec_error(&s->work);
+	if (!err)
+		return 0;
+	log_err(err, "cannot execute '%s'", s->cfg->command[0]);
+	if (err == -ENOENT)
+		log_hint("neither the path nor $PATH has it");
+	return err == -ENOENT ? 127 : 126;
+}
+
+/* A recording that was told to stop takes its command along; one that failed does not. */
+static void end_command(struct session *s)
+{
+	if (s->source.soft && !s->work.reaped)
+		(void)soft_detach(s->source.soft);
+	if (s->work.pid <= 0 || workload_ended(&s->work))
+		return;
+	if (!s->signal) {
+		log_info("the recording ended before the command; waiting for it");
+		(void)sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
+		while (waitpid(s->work.pid, &s->work.status, 0) < 0 && errno == EINTR)
+			;
+		s->work.reaped = true;
+		return;
+	}
+	(void)kill(s->work.pid, SIGTERM);
+	for (int ms = 0; ms < WAIT_MS && !workload_ended(&s->work); ms += 10)
+		usleep(10000);
+	if (!s->work.reaped)
+		log_warn("command %d did not end on SIGTERM and is left running",
+			 (int)s->work.pid);
+}
+
+static int exit_status(const struct session *s)
+{
+	if (s->write_err || s->run_err)
+		return EXIT_FAILED;
+	if (s->cfg->strict && ledger_lossy(&s->ledger))
+		return EXIT_WITH_LOSSES;
+	if (s->work.pid > 0)
+		return s->work.reaped ? workload_exit_status(&s->work) : 128 + s->signal;
+	return EXIT_OK;
+}
+
+static int start(struct session *s)
+{
+	struct workload_setup setup;
+	int err = plan_make(&s->plan, s->sys, s->cfg);
+
+	if (err)
+		return err;
+	snprintf(s->version, sizeof(s->version), "auxrec %s (source: %s)", AUXREC_VERSION,
+		 source_names[s->plan.source]);
+	err = output_open(&s->out, s->cfg->output);
+	if (err == -ENOTTY) {
+		log_err(0, "standard output is a terminal: will not write a trace to it");
+		return EXIT_USAGE;
+	}
+	if (err) {
+		log_err(err, "cannot create '%s'", s->cfg->output);
+		return EXIT_FAILED;
+	}
+	if (s->cfg->command) {
+		setup = (struct workload_setup){
+			.argv = s->cfg->command,
+			.mask = &s->old_mask,
+			.nofile = &s->old_nofile,
+			.stdout_taken = s->out.fd == STDOUT_FILENO,
+		};
+		err = workload_fork(&s->work, &setup);
+		if (err)
+			return log_err(err, "cannot fork"), EXIT_CANNOT;
+	}
+	err = opening_events(s);
+	return err ? err : opening_head(s);
+}
+
+static int record(struct session *s)
+{
+	struct polled p = { 0 };
+	int err;
+
+	report_start(s);
+	if (s->plan.system_wide && !s->cfg->delay_ms && enable(s))
+		return EXIT_CANNOT;
+	err = go(s);
+	if (err)
+		return err;
+	err = output_publish(&s->out);
+	if (err) {
+		log_err(err, "cannot create '%s'", s->cfg->output);
+		return EXIT_FAILED;
+	}
+	if (!s->enabled && !s->cfg->delay_ms && enable(s))
+		return EXIT_CANNOT;
+	err = poll_setup(&p, s);
+	if (err)
+		return log_err(err, "record"), EXIT_FAILED;
+	loop(s, &p);
+	poll_done(&p);
+	closing_file(s);
+	end_command(s);
+	report_end(s);
+	return exit_status(s);
+}
+
+static void session_done(struct session *s)
+{
+	source_done(&s->source);
+	workload_done(&s->work);
+	pio_evset_done(&s->set);
+	fmt_writer_done(&s->writer);
+	output_done(&s->out);
+	ledger_done(&s->ledger);
+	dsos_free(s->dsos);
+	host_done(&s->host);
+	fmt_buf_done(&s->tracing);
+	fmt_buf_done(&s->buf);
+	free(s->events);
+	free(s->ids);
+	plan_done(&s->plan);
+	if (s->signal_fd >= 0)
+		(void)close(s->signal_fd);
+}
+
+int session_run(const struct pio_sys *sys, const struct rec_config *cfg)
+{
+	struct session s = {
+		.sys = sys,
+		.cfg = cfg,
+		.set = PIO_EVSET_INIT,
+		.work = WORKLOAD_INIT,
+		.out = OUTPUT_INIT,
+		.signal_fd = -1,
+		.t0_ns = session_now(),
+	};
+	int status = EXIT_FAILED;
+
+	if (!take_signals(&s)) {
+		raise_nofile(&s);
+		status = start(&s);
+		if (!status)
+			status = record(&s);
+	}
+	session_done(&s);
+	return status;
+}

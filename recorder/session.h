@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A recording from beginning to end: open, describe, synthesise, enable, drain, stop, finish.
+ *
+ *   session.c   the life of a recording, and its loop
+ *   opening.c   everything before the first event counts: descriptors, rings, head records
+ *   drain.c     rings and queues into the file, round by round
+ *   closing.c   the last round, late losses, features
+ *   report.c    the words: start line, status line, summary
+ */
+#ifndef RECORDER_SESSION_H
+#define RECORDER_SESSION_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+#include "format/writer.h"
+#include "recorder/config.h"
+#include "recorder/dsos.h"
+#include "recorder/host.h"
+#include "recorder/ledger.h"
+#include "recorder/output.h"
+#include "recorder/plan.h"
+#include "recorder/sideband.h"
+#include "recorder/source.h"
+#include "recorder/workload.h"
+
+struct session {
+	const struct pio_sys *sys;
+	const struct rec_config *cfg;
+	struct plan plan;
+	struct pio_evset set;
+	struct source source;
+	struct workload work;
+	struct output out;
+	struct fmt_writer writer;
+	struct ledger ledger;
+	struct dsos *dsos;
+	struct host host;
+	struct sideband_result synth;
+	char version[128]; /* the VERSION feature */
+
+	struct fmt_event *events; /* as the file has them */
+	size_t nr_events;
+	uint64_t *ids;	/* memory behind events[].ids */
+	uint64_t pt_id; /* id of the software source's event */
+	struct fmt_time_conv conv;
+	struct fmt_buf tracing; /* TRACING_DATA payload */
+	struct fmt_buf buf;	/* records being made */
+
+	sigset_t old_mask;
+	struct rlimit old_nofile;
+	int signal_fd;
+	bool enabled;
+	int signal;	 /* that ended the recording, or 0 */
+	int write_err;	 /* first failure of the output, or 0 */
+	int run_err;	 /* first other failure that ended the recording, or 0 */
+	uint64_t t0_ns;	 /* CLOCK_MONOTONIC: session_run() was entered, */
+	uint64_t on_ns;	 /* events were enabled, */
+	uint64_t off_ns; /* and stopped */
+	uint64_t wall_ns, clock_ns; /* one moment on CLOCK_REALTIME and on the events' clock */
+};
+
+/* Runs the whole recording. Returns the exit status; messages have been printed. */
+int session_run(const struct pio_sys *sys, const struct rec_config *cfg);
+
+/* opening.c: 0 or an exit status after a message. */
+int opening_events(struct session *s);
+int opening_head(struct session *s);
+
+/* drain.c: one round over everything. marker: end it with FINISHED_ROUND. last: fetch also
+ * what waits for more. 0 or -errno of the output, which is then rolled back and remembered
+ * in write_err. */
+int drain_round(struct session *s, bool marker, bool last);
+/* Write and empty s->buf. 0 or -errno. */
+int drain_put(struct session *s);
+
+/* closing.c */
+void closing_file(struct session *s);
+
+/* report.c */
+void report_start(const struct session *s);
+void report_status(const struct session *s);
+void report_end(const struct session *s);
+
+uint64_t session_now(void); /* CLOCK_MONOTONIC, ns */
+/* Time of the file, ns, for a moment on the trace's clock. */
+uint64_t session_time(const struct session *s, uint64_t ticks);
+/* The features of the file as far as they are known. */
+struct fmt_features session_features(struct session *s);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/source.h"
+
+#include <time.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <x86intrin.h>
+#endif
+
+size_t source_nr_queues(const struct source *s)
+{
+	if (s->soft)
+		return soft_nr_queues(s->soft);
+	return s->set ? s->set->nr_place : 0;
+}
+
+static void peek_kernel(struct pio_place *p, struct source_chunk *ret)
+{
+	*ret = (struct source_chunk){ .cpu = p->cpu, .pid = -1, .tid = p->tid };
+	ret->nv = p->ring.aux ? pio_ring_peek_aux(&p->ring, ret->v) : 0;
+	ret->offset = p->ring.aux_tail;
+}
+
+void source_peek(struct source *s, size_t i, bool last, struct source_chunk *ret)
+{
+	struct soft_queue q;
+
+	if (!s->soft) {
+		peek_kernel(&s->set->place[i], ret);
+		return;
+	}
+	soft_queue_peek(s->soft, i, last, &q);
+	*ret = (struct source_chunk){
+		.offset = q.offset,
+		.cpu = -1,
+		.pid = q.pid,
+		.tid = q.tid,
+		.v = { q.v[0], q.v[1] },
+		.nv = q.nv,
+		.began = q.started,
+		.began_ticks = q.start_ticks,
+	};
+}
+
+void source_release(struct source *s, size_t i)
+{
+	if (s->soft)
+		soft_queue_release(s->soft, i);
+	else
+		pio_ring_release_aux(&s->set->place[i].ring);
+}
+
+uint64_t source_ticks(const struct source *s)
+{
+	if (s->soft)
+		return soft_ticks(s->soft);
+#if defined(__x86_64__) || defined(__i386__)
+	return __rdtsc();
+#else
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+#endif
+}
+
+void source_done(struct source *s)
+{
+	soft_free(s->soft);
+	*s = (struct source){ 0 };
+}

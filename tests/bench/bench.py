@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Ratios of auxrec to perf record, measured in turn: A B A B ... in one run.
+
+Absolute times on a shared machine are noise; the median of the ratios is the figure.
+"""
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import time
+
+AUXREC, PERF, PROG = sys.argv[1:4]
+RUNS = 5
+ROUNDS = 150000  # of the ping-pong: about 2 switches each way a round
+RING = "512K"
+
+
+def commands(output, *more):
+    return {
+        "auxrec": [AUXREC, "record", "-q", "-a", "-m", RING, "-o", output, *more],
+        "perf": [PERF, "record", "-q", "-a", "-e", "dummy:u", "--switch-events",
+                 "-m", RING, "-o", output, *more],
+    }
+
+
+def start_up(who):
+    """Seconds from exec of the recorder to exec of its command."""
+    cmd = commands(f"start.{who}", "--", f"{PROG}/now")[who]
+    t0 = time.monotonic_ns()
+    out = subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+    return (int(out.stdout.split()[0]) - t0) / 1e9
+
+
+def synthesised(who):
+    text = subprocess.run([PERF, "script", "-i", f"start.{who}", "--show-task-events",
+                           "--show-mmap-events"], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True, check=True).stdout
+    return {kind: sum(f"PERF_RECORD_{kind}" in line for line in text.splitlines())
+            for kind in ("FORK", "COMM", "MMAP")}
+
+
+def load(who, rounds):
+    """CPU seconds and peak KiB of a recorder, records and bytes of its file."""
+    out = f"load.{who}"
+    child = subprocess.Popen(commands(out)[who], stderr=subprocess.DEVNULL)
+    time.sleep(2)  # perf needs more than a second to start
+    if rounds:
+        subprocess.run(["taskset", "-c", "0", f"{PROG}/pingpong", str(rounds)],
+                       stdout=subprocess.DEVNULL, check=True)
+    child.send_signal(signal.SIGINT)
+    _, _, use = os.wait4(child.pid, 0)
+    child.returncode = 0
+    info = json.loads(subprocess.run([AUXREC, "info", "--json", out], stdout=subprocess.PIPE,
+                                     check=True).stdout)
+    switches = info["records"].get("SWITCH_CPU_WIDE", 0)
+    return {"cpu": use.ru_utime + use.ru_stime, "rss": use.ru_maxrss, "switches": switches,
+            "lost": info["lost"]["records"], "bytes": info["bytes"],
+            "records": sum(info["records"].values())}
+
+
+def turn_about(measure):
+    got = {"auxrec": [], "perf": []}
+    for _ in range(RUNS):
+        for who in got:
+            got[who].append(measure(who))
+    return got
+
+
+def show(what, unit, got):
+    pairs = [a / b for a, b in zip(got["auxrec"], got["perf"])]
+    print(f"{what:44} ratio {statistics.median(pairs):7.3f} "
+          f"({min(pairs):.3f} to {max(pairs):.3f})   "
+          f"auxrec {statistics.median(got['auxrec']):.4g}, "
+          f"perf {statistics.median(got['perf']):.4g} {unit}")
+
+
+def main():
+    version = subprocess.run([PERF, "--version"], stdout=subprocess.PIPE, text=True,
+                             check=True).stdout.strip()
+    print(f"{RUNS} runs each, in turn; {version}; {os.cpu_count()} cpus; "
+          f"{len([p for p in os.listdir('/proc') if p.isdigit()])} processes")
+    show("start-up to the command's exec", "s", turn_about(start_up))
+    print(f"    synthesised: auxrec {synthesised('auxrec')}, perf {synthesised('perf')}")
+    runs = turn_about(lambda who: load(who, ROUNDS))
+    idle = turn_about(lambda who: load(who, 0))
+    per_million = {w: [r["cpu"] * 1e6 / r["switches"] for r in runs[w]] for w in runs}
+    marginal = {w: [(r["cpu"] - i["cpu"]) * 1e6 / (r["switches"] - i["switches"])
+                    for r, i in zip(runs[w], idle[w])] for w in runs}
+    show("CPU seconds per million switches, all", "s", per_million)
+    show("CPU seconds per million switches, load only", "s", marginal)
+    show("peak memory", "KiB", {w: [r["rss"] for r in runs[w]] for w in runs})
+    show("file bytes per record", "bytes",
+         {w: [r["bytes"] / r["records"] for r in runs[w]] for w in runs})
+    for who, rows in runs.items():
+        print(f"    {who}: switches {[r['switches'] for r in rows]}, "
+              f"lost {[r['lost'] for r in rows]}")
+
+
+main()

@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Run the tests: check.sh BUILD [PART...]. Parts: unit e2e layering lint man (default: all).
+# A test ends with 0 passed, 77 skipped (its last line says why), anything else failed.
+# The last line of the output is the sum.
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "$1" && pwd) || exit 1
+shift
+[ $# -gt 0 ] || set -- layering lint man unit e2e
+passed=0 failed=0 skipped=0
+failures=
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+export PROG="$build/prog" TOOLS="$build/tools" E2E="$here/e2e" AUXREC="$build/bin/auxrec"
+export LC_ALL=C
+
+note() { # name, exit status, log, seconds
+	case $2 in
+	0) passed=$((passed + 1)); echo "ok $1${4:+ ($4 s)}" ;;
+	77) skipped=$((skipped + 1)); echo "skip $1: $(tail -n 1 "$3")" ;;
+	*) failed=$((failed + 1)); failures="$failures $1"
+	   echo "FAILED $1 (status $2)"; tail -n 60 "$3" | sed 's/^/    /' ;;
+	esac
+}
+
+run() { # name, command...
+	name=$1
+	shift
+	start=$(date +%s)
+	mkdir "$work/d"
+	(cd "$work/d" && exec timeout -k 10 900 "$@") >"$work/log" 2>&1 </dev/null
+	note "$name" $? "$work/log" $(($(date +%s) - start))
+	rm -rf "$work/d"
+}
+
+# One cmocka program holds many tests: count each, from its TAP output.
+run_unit() {
+	name=${1##*/}
+	(cd "$work" && CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 10 300 "$1") >"$work/log" 2>&1 </dev/null
+	status=$?
+	[ $status -ne 77 ] || { note "$name" 77 "$work/log"; return; }
+	good=$(grep -c '^ok' "$work/log")
+	skips=$(grep -ciE '^(not )?ok .*# skip' "$work/log")
+	bad=$(grep -E '^not ok' "$work/log" | grep -cviE '# skip')
+	passed=$((passed + good - $(grep -ciE '^ok .*# skip' "$work/log")))
+	skipped=$((skipped + skips))
+	failed=$((failed + bad))
+	if [ $status -ne 0 ] || [ "$bad" -gt 0 ] || [ "$good" -eq 0 ]; then
+		[ "$bad" -gt 0 ] || failed=$((failed + 1))
+		failures="$failures $name"
+		echo "FAILED $name (status $status)"
+		sed 's/^/    /' "$work/log"
+	elif [ "$skips" -gt 0 ]; then
+		echo "ok $name: $good tests, $skips skipped: $(grep -i skip "$work/log" | tail -n 1)"
+	else
+		echo "ok $name: $good tests"
+	fi
+}
+
+for part; do
+	case $part in
+	unit) for t in "$build"/bin/test_*; do run_unit "$t"; done ;;
+	e2e) for t in "$here"/e2e/t-*.sh; do
+		t=${t##*/}
+		run "${t%.sh}" sh "$here/e2e/$t"
+	     done ;;
+	layering | lint) run "$part" sh "$here/$part.sh" ;;
+	man) run man sh -c "mandoc -Tlint -Wwarning '$here'/../man/*" ;;
+	t-*) run "$part" sh "$here/e2e/$part.sh" ;;
+	*) echo "check.sh: no part '$part'" >&2; exit 2 ;;
+	esac
+done
+[ -z "$failures" ] || echo "failed:$failures"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

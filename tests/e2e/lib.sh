@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh
+# Sourced by every end-to-end test, which runs in a scratch directory of its own with
+# $AUXREC, $PROG, $TOOLS and $E2E set (see tests/check.sh).
+set -u
+PERF=${PERF:-perf}
+USER_NAME=auxrec-test
+
+fail() {
+	echo "FAIL: $*"
+	exit 1
+}
+
+skip() {
+	echo "$*"
+	exit 77
+}
+
+is_root() {
+	[ "$(id -u)" = 0 ]
+}
+
+need_root() {
+	is_root || skip "needs root: ${1:-}"
+}
+
+need_perf() {
+	"$PERF" --version >/dev/null 2>&1 || skip "no working perf"
+}
+
+# The status of a command that is expected to fail or to return something.
+status_of() {
+	"$@"
+	echo $?
+}
+
+# want STATUS COMMAND...: stdout to out, stderr to err.
+want() {
+	expected=$1
+	shift
+	"$@" >out 2>err
+	got=$?
+	[ "$got" = "$expected" ] || {
+		cat err
+		fail "'$*' ended with $got, not $expected"
+	}
+}
+
+# said PATTERN: the last want() printed it on stderr.
+said() {
+	grep -qE -- "$1" err || {
+		cat err
+		fail "no word of '$1'"
+	}
+}
+
+# An ordinary user for this test: root makes one, others are one. `as_user CMD...`
+make_user() {
+	is_root || return 0
+	useradd -M -d /nonexistent -s /bin/sh "$USER_NAME-$$" 2>/dev/null ||
+		skip "cannot make an ordinary user"
+	trap 'userdel "$USER_NAME-$$" 2>/dev/null' EXIT
+	chmod 777 .
+	for d in "$PWD" "$AUXREC" "$PROG"; do
+		runuser -u "$USER_NAME-$$" -- test -r "$d" ||
+			skip "an ordinary user cannot reach $d"
+	done
+}
+
+as_user() {
+	if is_root; then
+		runuser -u "$USER_NAME-$$" -- "$@"
+	else
+		"$@"
+	fi
+}
+
+# json FILE EXPRESSION: print a python expression over the parsed JSON `d`.
+json() {
+	python3 -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+print(eval(sys.argv[2]))' "$1" "$2"
+}
+
+# Stock perf reads the file without a word of complaint. Prints nothing.
+perf_accepts() {
+	"$PERF" script -i "$1" --show-task-events --show-mmap-events --show-switch-events \
+		>accepted 2>complaints || { cat complaints; fail "perf script refuses $1"; }
+	if grep -vE '^(Warning: Processed [0-9]+ events and lost|Check IO|$)' complaints |
+		grep -iE 'error|fail|unknown|unhandled|out of order|corrupt|incompatible|terminated'; then
+		fail "perf complains about $1"
+	fi
+}

@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Bad input gets the call, the object, the limit and the fix; and nothing is recorded.
+. "$E2E/lib.sh"
+
+want 2 "$AUXREC"
+said '^usage: auxrec'
+want 2 "$AUXREC" recrod
+said "unknown command 'recrod'"
+want 2 "$AUXREC" record -C 0-x -- true
+said "bad cpu list '0-x' at 'x'"
+want 2 "$AUXREC" record -C '' -- true
+want 2 "$AUXREC" record -C 3-1 -- true
+want 3 "$AUXREC" record -C 60000 -- true
+said 'cpu 60000 of -C is not online'
+said 'online: 0'
+want 2 "$AUXREC" record -m 7x -- true
+said "bad ring size '7x'"
+want 2 "$AUXREC" record -p 1,x
+said "bad process list '1,x' at 'x'"
+want 3 "$AUXREC" record -t 999999999
+said 'cannot find thread 999999999'
+want 2 "$AUXREC" record -k martian -- true
+said "unknown clock 'martian': monotonic"
+want 2 "$AUXREC" record --source=magic -- true
+said "unknown source 'magic': auto, kernel, soft or none"
+want 2 "$AUXREC" record -a -p 1
+want 2 "$AUXREC" record -o
+said "needs an argument"
+want 2 "$AUXREC" record -e 'intel_pt/tsc' -- true
+said 'closing slash'
+want 2 "$AUXREC" record -e 'intel_pt//,intel_pt//' -- true
+want 2 "$AUXREC" record -e ,, -- true
+want 3 "$AUXREC" record -e no_such_pmu// -- true
+said "no PMU 'no_such_pmu' on this machine"
+said 'PMUs with an AUX area on this machine:'
+want 3 "$AUXREC" record --max-total-buffer 1K --source=none -- true
+said 'rings would need .* = [0-9]+ bytes, but --max-total-buffer allows 1024'
+if [ ! -e /sys/bus/event_source/devices/intel_pt ]; then
+	want 3 "$AUXREC" record --source=kernel -- true
+	said "no PMU 'intel_pt' on this machine"
+	want 2 "$AUXREC" record -e 'intel_pt/tsk/u' -- true
+	said "event 'intel_pt/tsk/u': unknown term: 'tsk'"
+	said 'terms of intel_pt:'
+	want 2 "$AUXREC" record -e 'intel_pt/psb_period=9/u' -- true
+	said 'psb_periods: bit mask of valid values'
+	want 2 "$AUXREC" record --source=soft -a
+	want 2 "$AUXREC" record -D 10 --source=soft -- true
+fi
+ls f perf.data 2>/dev/null && fail "a file was made"
+
+# Descriptors: the soft limit is raised by auxrec itself, the hard one is named.
+want 0 sh -c "ulimit -Sn 12; exec '$AUXREC' record --source=none -o f -- true"
+want 3 sh -c "ulimit -n 12; exec '$AUXREC' record --source=none -o g -- true"
+said 'RLIMIT_NOFILE is 12'
+[ ! -e g ] || fail "a file was made"
+exit 0
