@@ -146,6 +146,21 @@ static int list_ids(struct ids *l, int dir, const char *name)
 	return err;
 }
 
+/* The name in status has its newlines escaped: what looks like a line is one. */
+static int parse_tgid(const char *status, pid_t *ret)
+{
+	const char *p = strstr(status, "\nTgid:");
+
+	if (!p)
+		return -ESRCH;
+	p += strlen("\nTgid:");
+	p += strspn(p, " \t");
+	if (*p < '1' || *p > '9')
+		return -ESRCH;
+	*ret = (pid_t)pio_scan_dec(&p);
+	return 0;
+}
+
 struct walk {
 	int proc; /* descriptor of /proc: shorter names, fewer steps for the kernel */
 	pio_task_fn *fn;
@@ -224,6 +239,19 @@ static int walk_all(struct walk *w)
 	return err;
 }
 
+/* The process of a thread; what is not there stays as it is, and will be missed later. */
+static pid_t leader_of(const struct walk *w, pid_t tid)
+{
+	char name[64], text[4096];
+	pid_t ret = tid;
+	size_t len;
+
+	snprintf(name, sizeof(name), "%d/status", tid);
+	if (!read_at(w->proc, name, text, sizeof(text), &len))
+		(void)parse_tgid(text, &ret);
+	return ret;
+}
+
 int pio_proc_tasks(const struct pio_sys *sys, pid_t pid, pio_task_fn *fn, void *ctx,
 		   size_t *ret_skipped)
 {
@@ -236,25 +264,12 @@ int pio_proc_tasks(const struct pio_sys *sys, pid_t pid, pio_task_fn *fn, void *
 	if (pid < 0)
 		err = walk_all(&w);
 	else
-		err = walk_process(&w, pid, &gone);
+		err = walk_process(&w, leader_of(&w, pid), &gone);
 	free(w.threads.id);
 	close(w.proc);
 	if (ret_skipped)
 		*ret_skipped = w.skipped;
 	return err ? err : gone;
-}
-
-/* The name in status has its newlines escaped: what looks like a line is one. */
-static int parse_tgid(const char *status, pid_t *ret)
-{
-	const char *p = strstr(status, "\nTgid:");
-
-	if (!p)
-		return -ESRCH;
-	p += strlen("\nTgid:");
-	p += strspn(p, " \t");
-	*ret = (pid_t)pio_scan_dec(&p);
-	return *ret ? 0 : -ESRCH;
 }
 
 int pio_proc_task(const struct pio_sys *sys, pid_t tid, struct pio_task *ret)

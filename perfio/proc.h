@@ -34,7 +34,8 @@ struct pio_ns_id {
 typedef int pio_task_fn(void *ctx, const struct pio_task *t);
 typedef int pio_map_fn(void *ctx, const struct pio_map *m);
 
-/* All tasks (pid -1), or the threads of one process; group leaders before their threads.
+/* All tasks (pid -1), or the threads of one process (of which pid may be any thread);
+ * group leaders before their threads.
  * *ret_skipped, if not NULL, counts those that vanished or could not be read.
  * 0, -ESRCH no such process, -EACCES, -ENOMEM, or the callback's value. */
 int pio_proc_tasks(const struct pio_sys *sys, pid_t pid, pio_task_fn *fn, void *ctx,

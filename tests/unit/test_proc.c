@@ -112,6 +112,12 @@ static void one_process_is_walked_alone(void **state)
 	assert_int_equal(pio_proc_tasks(&f->sys, 9, on_task, &heard, NULL), 0);
 	assert_string_equal(heard.text, "9/9<1 a\n9/10<1 a2\n");
 	assert_int_equal(pio_proc_tasks(&f->sys, 12, on_task, &heard, NULL), -ESRCH);
+	/* any of its threads stands for it */
+	heard = (struct heard){ 0 };
+	put_stat(f, "10", 10, "a2", "S", 1, 0, 2);
+	fixture_file(f, "proc/10/status", "Name:\ta2\nTgid:\t9\nPid:\t10\n");
+	assert_int_equal(pio_proc_tasks(&f->sys, 10, on_task, &heard, NULL), 0);
+	assert_string_equal(heard.text, "9/9<1 a\n9/10<1 a2\n");
 }
 
 static void names_may_hold_anything(void **state)
