@@ -102,3 +102,9 @@ void soft_bytes_release(struct soft_bytes *b)
 		drop_head(b);
 	}
 }
+
+void soft_bytes_trim(struct soft_bytes *b)
+{
+	while (!b->held && b->head)
+		drop_head(b);
+}

@@ -32,5 +32,7 @@ void soft_bytes_put(struct soft_bytes *b, const void *p, size_t n);
 int soft_bytes_peek(struct soft_bytes *b, struct iovec v[2]);
 /* Drop what the last peek handed out. */
 void soft_bytes_release(struct soft_bytes *b);
+/* Give memory back if nothing is queued. */
+void soft_bytes_trim(struct soft_bytes *b);
 
 #endif

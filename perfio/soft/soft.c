@@ -26,7 +26,7 @@ enum { PATIENCE = 50000 };
 /* Stops between two looks at the clock. */
 enum { CLOCK_EVERY = 32 };
 /* How long threads may take to stop when tracing ends, in ms. */
-enum { PARTING_MS = 2000 };
+enum { PARTING_MS = 2000, ENDED_MS = 50 };
 
 static uint64_t now_ns(clockid_t clock)
 {
@@ -305,10 +305,20 @@ static int detach_round(struct soft *s)
 	return n;
 }
 
+/* A first thread that has ended stays until the others of its process have. */
+static bool only_ended(const struct soft *s)
+{
+	for (size_t i = 0; i < s->nr_live; i++)
+		if (s->live[i]->mode != SOFT_EXITING)
+			return false;
+	return true;
+}
+
 int soft_detach(struct soft *s)
 {
 	uint64_t end = now_ns(CLOCK_MONOTONIC) + PARTING_MS * (uint64_t)1000000;
 	const struct timespec ms = { .tv_nsec = 1000000 };
+	unsigned quiet = 0;
 
 	s->detaching = true;
 	unpin(s);
@@ -321,11 +331,16 @@ int soft_detach(struct soft *s)
 
 		if (n < 0)
 			return n;
-		if (!n && now_ns(CLOCK_MONOTONIC) > end)
+		if (n)
+			continue;
+		nanosleep(&ms, NULL);
+		if (now_ns(CLOCK_MONOTONIC) > end)
 			return -ETIMEDOUT;
-		if (!n)
-			nanosleep(&ms, NULL);
+		if (++quiet > ENDED_MS && only_ended(s))
+			break;
 	}
+	while (s->nr_live)
+		soft_table_remove(s, s->live[0]);
 	return 0;
 }
 
@@ -365,6 +380,9 @@ void soft_queue_peek(struct soft *s, size_t i, bool flush, struct soft_queue *re
 void soft_queue_release(struct soft *s, size_t i)
 {
 	soft_bytes_release(&s->all[i]->pt.out);
+	/* Programs may start threads by the thousand. */
+	if (s->all[i]->mode == SOFT_GONE)
+		soft_bytes_trim(&s->all[i]->pt.out);
 }
 
 void soft_stats(const struct soft *s, struct soft_stats *ret)

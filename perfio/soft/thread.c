@@ -4,6 +4,11 @@
 /* Several swallowed traps in a row: cpuid after cpuid. */
 enum { SHADOW_MAX = 4 };
 
+/* The kernel carries out calls of this page and returns for it: Linux 6.1
+ * arch/x86/include/uapi/asm/vsyscall.h. */
+#define VSYSCALL 0xffffffffff600000
+#define VSYSCALL_SIZE 4096
+
 void soft_thread_goto(struct soft_thread *t, uint64_t ip)
 {
 	soft_insn_at(&t->insn, t->mem, ip);
@@ -115,7 +120,8 @@ void soft_thread_ran(struct soft_thread *t, uint64_t ip)
 	}
 	if (account_shadowed(t, ip))
 		return;
-	t->stats->unexplained++;
+	if (t->insn.ip - VSYSCALL >= VSYSCALL_SIZE)
+		t->stats->unexplained++;
 	soft_thread_cut(t);
 }
 
