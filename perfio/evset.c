@@ -286,6 +286,24 @@ int pio_evset_disable(struct pio_evset *s, size_t i)
 	return each_fd(s, i, PERF_EVENT_IOC_DISABLE);
 }
 
+int pio_evset_restart(struct pio_evset *s, size_t i, size_t place)
+{
+	const struct pio_event *e = &s->ev[i];
+	int first = 0;
+
+	for (size_t k = 0; k < e->nr_fd; k++) {
+		int err = 0;
+
+		if (e->fd[k].place == place)
+			err = s->sys->ioctl(e->fd[k].fd, PERF_EVENT_IOC_DISABLE, 0);
+		if (e->fd[k].place == place && err >= 0)
+			err = s->sys->ioctl(e->fd[k].fd, PERF_EVENT_IOC_ENABLE, 0);
+		if (err < 0 && !first)
+			first = err;
+	}
+	return first;
+}
+
 void pio_evset_done(struct pio_evset *s)
 {
 	for (size_t i = 0; i < s->nr_place; i++)

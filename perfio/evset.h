@@ -90,6 +90,11 @@ __attribute__((warn_unused_result))
 int pio_evset_enable(struct pio_evset *s, size_t i);
 __attribute__((warn_unused_result))
 int pio_evset_disable(struct pio_evset *s, size_t i);
+/* Event `i` on one place: disable, then enable. After the AUX area overflowed or a record was
+ * lost, ENABLE alone does not wake the event on kernels that mistake its state (seen on Debian
+ * 6.1 and 6.12: pending_disable in kernel/events/ring_buffer.c). 0 or the first failure. */
+__attribute__((warn_unused_result))
+int pio_evset_restart(struct pio_evset *s, size_t i, size_t place);
 void pio_evset_done(struct pio_evset *s); /* also frees ev[].fd */
 
 /* The kernel's own count of records lost by an event's descriptor (PERF_FORMAT_LOST,

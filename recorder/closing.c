@@ -47,6 +47,45 @@ static void put_late_losses(struct session *s)
 	}
 }
 
+/* What the rings still hold when the output has failed is lost too, and counted. */
+static void count_undrained(struct session *s)
+{
+	struct ledger scratch = { 0 };
+	struct ledger_row *row = ledger_row(&scratch, 0, -1, -1);
+	struct iovec v[2];
+
+	for (size_t i = 0; row && i < s->set.nr_place; i++)
+		if (ledger_walk(&scratch, row, NULL, v, pio_ring_peek(&s->set.place[i].ring, v)))
+			break;
+	s->ledger.given_up += scratch.records;
+	ledger_done(&scratch);
+}
+
+/* The loss stands in the file as well, when the room that the last round left takes it. */
+static void put_given_up(struct session *s)
+{
+	struct fmt_trailer t = { .pid = UINT32_MAX, .tid = UINT32_MAX,
+				 .time = s->ledger.last_ns, .id = s->events[0].ids[0] };
+
+	if (!s->ledger.given_up)
+		return;
+	fmt_put_lost(&s->buf, t.id, s->ledger.given_up, &t);
+	if (drain_put(s) || fmt_writer_round(&s->writer, true))
+		log_debug("no room for the LOST record");
+}
+
+static void count_soft(struct session *s)
+{
+	struct soft_stats st;
+
+	if (!s->source.soft)
+		return;
+	soft_stats(s->source.soft, &st);
+	s->ledger.dropped = st.dropped;
+	s->ledger.unexplained = st.unexplained;
+	s->ledger.refused = st.refused;
+}
+
 static int put_dsos(struct session *s, struct fmt_features *f)
 {
 	return dsos_rows(s->dsos, s->sys, &f->build_ids, &f->nr_build_ids);
@@ -77,7 +116,11 @@ void closing_file(struct session *s)
 		put_late_losses(s);
 		if (!s->write_err)
 			s->write_err = drain_put(s);
+	} else if (!s->out.stream) {
+		count_undrained(s);
+		put_given_up(s);
 	}
+	count_soft(s);
 	f = session_features(s);
 	err = put_dsos(s, &f);
 	if (err)

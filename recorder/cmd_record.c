@@ -250,6 +250,10 @@ static int check(struct rec_config *c)
 		return usage("-k cannot be used with an AUX event: its trace is tied to the TSC");
 	if (c->ip_log && !c->command)
 		return usage("--soft-ips needs a command");
+	if (c->ip_log && access(c->ip_log, W_OK)) {
+		log_err(-errno, "cannot write into '%s' of --soft-ips", c->ip_log);
+		return EXIT_USAGE;
+	}
 	if (c->delay_ms && c->source == SOURCE_SOFT)
 		return usage("-D cannot be used with --source=soft: stepping starts with the "
 			     "first instruction");

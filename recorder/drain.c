@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A round hands every byte that is there to the writer, straight from the ring: one walk to
- * count, one write, one release. AUX areas come first: their heads are read before the data
- * heads, so that the AUX record of every byte written is in this round or an earlier one.
+ * count, one write, one release. An AUX area comes before its ring: its head is read before
+ * the data head, so that the AUX record of every byte written is in this round or an earlier one.
  * Through a pipe that is also the order a reader needs: trace before the records whose time
  * makes it decode.
  */
@@ -59,11 +59,13 @@ static int put_aux_records(struct session *s, const struct source_chunk *c, size
 
 	if (c->began) {
 		t.time = session_time(s, c->began_ticks);
+		ledger_time(&s->ledger, t.time);
 		fmt_put_itrace_start(&s->buf, t.pid, t.tid, &t);
 		s->ledger.records++;
 		s->ledger.by_type[FMT_REC_ITRACE_START]++;
 	}
 	t.time = session_time(s, source_ticks(&s->source));
+	ledger_time(&s->ledger, t.time);
 	fmt_put_aux(&s->buf, c->offset, bytes, 0, &t);
 	s->ledger.records++;
 	s->ledger.by_type[FMT_REC_AUX]++;
@@ -124,15 +126,44 @@ static int drain_ring(struct session *s, size_t i)
 	return err;
 }
 
+/* The kernel stops an AUX event whose area is full and leaves it to us to go on. */
+static int revive(struct session *s, size_t i, const struct ledger_row *before, bool full)
+{
+	const struct ledger_row *now = &s->ledger.row[i];
+
+	if (now->truncated == before->truncated && now->lost == before->lost && !full)
+		return 0;
+	return pio_evset_restart(&s->set, 0, i);
+}
+
+static int drain_place(struct session *s, size_t i, bool last)
+{
+	bool aux = s->source.set != NULL;
+	struct ledger_row *row = place_row(s, i), before;
+	int err = 0;
+
+	if (!row)
+		return -ENOMEM;
+	before = *row;
+	if (aux)
+		err = drain_queue(s, i, last);
+	if (!err)
+		err = drain_ring(s, i);
+	if (!err && aux && s->enabled && !last)
+		err = revive(s, i, &before, s->ledger.row[i].aux_bytes - before.aux_bytes ==
+						    s->set.place[i].ring.aux_len);
+	return err;
+}
+
 static int round_of_all(struct session *s, bool marker, bool last)
 {
-	size_t queues = source_nr_queues(&s->source);
+	size_t queues = s->source.soft ? source_nr_queues(&s->source) : 0;
 	int err = 0;
 
 	for (size_t i = 0; i < queues && !err; i++)
 		err = drain_queue(s, i, last);
 	for (size_t i = 0; i < s->set.nr_place && !err; i++)
-		err = drain_ring(s, i);
+		err = drain_place(s, i, last);
 	if (!err)
 		err = fmt_writer_round(&s->writer, marker);
 	return err;
@@ -140,7 +171,7 @@ static int round_of_all(struct session *s, bool marker, bool last)
 
 int drain_round(struct session *s, bool marker, bool last)
 {
-	uint64_t dropped = 0;
+	uint64_t dropped = 0, records = s->ledger.records;
 	int err;
 
 	if (s->write_err)
@@ -149,6 +180,7 @@ int drain_round(struct session *s, bool marker, bool last)
 	if (!err)
 		return 0;
 	s->write_err = err;
+	s->ledger.given_up += s->ledger.records - records;
 	if (!fmt_writer_rollback(&s->writer, &dropped))
 		s->ledger.rolled_back += dropped;
 	return err;

@@ -41,6 +41,16 @@ void ledger_done(struct ledger *l)
 	*l = (struct ledger){ 0 };
 }
 
+void ledger_time(struct ledger *l, uint64_t ns)
+{
+	if (!ns)
+		return;
+	if (!l->first_ns || ns < l->first_ns)
+		l->first_ns = ns;
+	if (ns > l->last_ns)
+		l->last_ns = ns;
+}
+
 static void see_time(struct ledger *l, const uint8_t *rec, uint32_t type, size_t size)
 {
 	uint64_t t;
@@ -49,12 +59,7 @@ static void see_time(struct ledger *l, const uint8_t *rec, uint32_t type, size_t
 		t = size >= SAMPLE_TIME_AT + 8 ? le_get(rec + SAMPLE_TIME_AT, 8) : 0;
 	else
 		t = size >= HEADER + TRAILER_TIME ? le_get(rec + size - TRAILER_TIME, 8) : 0;
-	if (!t)
-		return;
-	if (!l->first_ns || t < l->first_ns)
-		l->first_ns = t;
-	if (t > l->last_ns)
-		l->last_ns = t;
+	ledger_time(l, t);
 }
 
 static void see_aux(struct ledger_row *r, const uint8_t *rec, size_t size)
@@ -175,7 +180,6 @@ struct ledger_losses ledger_sum(const struct ledger *l)
 		s.truncated += r->truncated;
 		s.partial += r->partial;
 		s.collision += r->collision;
-		s.dropped += r->dropped;
 		s.aux_bytes += r->aux_bytes;
 	}
 	return s;
@@ -186,5 +190,6 @@ bool ledger_lossy(const struct ledger *l)
 	struct ledger_losses s = ledger_sum(l);
 
 	return s.lost || s.lost_samples || s.truncated || s.partial || s.collision ||
-	       s.dropped || l->rolled_back || l->unreadable;
+	       l->rolled_back || l->given_up || l->dropped || l->unexplained || l->refused ||
+	       l->unreadable;
 }

@@ -23,7 +23,6 @@ struct ledger_row {
 	uint64_t lost;	       /* records the kernel had no room for */
 	uint64_t lost_samples;
 	uint64_t truncated, partial, collision; /* AUX records with that flag */
-	uint64_t dropped;      /* trace bytes given up by the software source */
 };
 
 struct ledger {
@@ -32,7 +31,11 @@ struct ledger {
 	uint64_t by_type[LEDGER_TYPES];
 	uint64_t records;	/* all kernel records */
 	uint64_t first_ns, last_ns; /* of timed records; last 0: none seen */
-	uint64_t rolled_back;	/* bytes taken back out of the file after a write error */
+	uint64_t rolled_back;	/* bytes taken back out of the file after a write error, */
+	uint64_t given_up;	/* and records, with those that were still in the rings */
+	uint64_t dropped;	/* trace bytes the software source had no memory for */
+	uint64_t unexplained;	/* its steps that no rule explains: gaps */
+	uint64_t refused;	/* programs it could not step (32 bits) */
 	uint64_t unreadable;	/* processes whose maps could not be read */
 };
 
@@ -47,9 +50,11 @@ __attribute__((warn_unused_result))
 int ledger_walk(struct ledger *l, struct ledger_row *r, struct dsos *dsos,
 		const struct iovec *v, int n);
 
+/* Widen the recording's time span by a record of ours. */
+void ledger_time(struct ledger *l, uint64_t ns);
+
 struct ledger_losses {
-	uint64_t lost, lost_samples, truncated, partial, collision, dropped;
-	uint64_t aux_bytes;
+	uint64_t lost, lost_samples, truncated, partial, collision, aux_bytes;
 };
 struct ledger_losses ledger_sum(const struct ledger *l);
 /* Is anything missing from the recording? */

@@ -30,6 +30,11 @@ static const struct event_arg *aux_arg(const struct rec_config *cfg)
 	return NULL;
 }
 
+static bool is_pt(const struct event_arg *arg)
+{
+	return !arg || !strcmp(arg->head, aux_pmus[0]);
+}
+
 /* Is there a PMU for the kernel source, and why not? */
 static int find_pmu(struct plan *p, const struct pio_sys *sys, const struct event_arg *arg)
 {
@@ -38,13 +43,19 @@ static int find_pmu(struct plan *p, const struct pio_sys *sys, const struct even
 
 	if (err)
 		return err;
-	return p->pmu.has_aux ? 0 : -EOPNOTSUPP;
+	if (!p->pmu.has_aux)
+		return -EOPNOTSUPP;
+	/* The file describes Intel PT: another AUX area would be taken for one. */
+	return is_pt(arg) ? 0 : -EPROTONOSUPPORT;
 }
 
 static int refuse_pmu(const struct pio_sys *sys, const char *name, int err)
 {
 	if (err == -EOPNOTSUPP)
 		log_err(0, "PMU '%s' has no AUX area", name);
+	else if (err == -EPROTONOSUPPORT)
+		log_err(0, "the AUX area of PMU '%s' is of a kind that auxrec does not record: "
+			   "only intel_pt so far", name);
 	else if (err == -ENOENT)
 		log_err(0, "no PMU '%s' on this machine", name);
 	else
@@ -55,7 +66,7 @@ static int refuse_pmu(const struct pio_sys *sys, const char *name, int err)
 
 static int soft_possible(const struct rec_config *cfg)
 {
-	if (!cfg->command || cfg->all)
+	if (!cfg->command || cfg->all || cfg->per_thread)
 		return -EINVAL;
 	return 0;
 }
@@ -76,7 +87,7 @@ static int choose_auto(struct plan *p, const struct pio_sys *sys, const struct e
 		p->why = "this machine has a PMU with an AUX area";
 		return 0;
 	}
-	if (arg && strcmp(arg->head, aux_pmus[0]))
+	if (!is_pt(arg))
 		return refuse_pmu(sys, arg->head, err);
 	if (!soft_possible(p->cfg)) {
 		if (p->cfg->delay_ms) {
@@ -110,12 +121,12 @@ static int choose_source(struct plan *p, const struct pio_sys *sys)
 		err = find_pmu(p, sys, arg);
 		return err ? refuse_pmu(sys, arg ? arg->head : aux_pmus[0], err) : 0;
 	case SOURCE_SOFT:
-		if (arg && strcmp(arg->head, aux_pmus[0]))
+		if (!is_pt(arg))
 			return refuse_pmu(sys, arg->head, -ENOENT);
 		if (!soft_possible(p->cfg))
 			return 0;
 		log_err(0, "the software source traces a command that it starts itself: "
-			   "give one after --, without -a, -C, -p or -t");
+			   "give one after --, without -a, -C, -p, -t or --per-thread");
 		return EXIT_USAGE;
 	case SOURCE_NONE:
 		if (!arg)

@@ -126,10 +126,6 @@ static void report_row(const struct ledger_row *r)
 			      " AUX cut: %llu truncated (buffer full), %llu partial, "
 			      "%llu collisions", (unsigned long long)r->truncated,
 			      (unsigned long long)r->partial, (unsigned long long)r->collision);
-	if (r->dropped)
-		n += snprintf(line + n, sizeof(line) - (size_t)n,
-			      " %llu trace bytes dropped (no memory)",
-			      (unsigned long long)r->dropped);
 	if (n)
 		log_info("  %s:%s", who, line);
 }
@@ -152,8 +148,11 @@ static void report_losses(const struct session *s, const struct ledger_losses *l
 	add_loss(line, sizeof(line), l->truncated, "AUX truncations");
 	add_loss(line, sizeof(line), l->partial, "partial AUX pieces");
 	add_loss(line, sizeof(line), l->collision, "AUX collisions");
-	add_loss(line, sizeof(line), l->dropped, "trace bytes without memory");
+	add_loss(line, sizeof(line), s->ledger.dropped, "trace bytes without memory");
+	add_loss(line, sizeof(line), s->ledger.unexplained, "gaps at unexplained steps");
+	add_loss(line, sizeof(line), s->ledger.refused, "32-bit programs not traced");
 	add_loss(line, sizeof(line), s->ledger.rolled_back, "bytes the output refused");
+	add_loss(line, sizeof(line), s->ledger.given_up, "records with them");
 	add_loss(line, sizeof(line), s->ledger.unreadable, "processes without maps");
 	if (*line)
 		log_warn("recorded with losses: %s", line);
@@ -181,9 +180,6 @@ void report_end(const struct session *s)
 			 (unsigned long long)st.processes,
 			 (unsigned long long)((double)st.instructions /
 					      ((double)(s->off_ns - s->on_ns) / 1e9)));
-		if (st.unexplained)
-			log_warn("%llu steps could not be explained: the trace has a gap there",
-				 (unsigned long long)st.unexplained);
 	}
 	for (size_t i = 0; i < s->ledger.n; i++)
 		report_row(&s->ledger.row[i]);

@@ -10,6 +10,7 @@ shift
 passed=0 failed=0 skipped=0
 failures=
 work=$(mktemp -d) || exit 1
+chmod 755 "$work" # tests as an ordinary user must get in
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 export PROG="$build/prog" TOOLS="$build/tools" E2E="$here/e2e" AUXREC="$build/bin/auxrec"

@@ -298,6 +298,35 @@ static void losses_are_counted_where_they_happened(void **state)
 	assert_true(ledger_lossy(&f->s.ledger));
 }
 
+/* DISABLE, then ENABLE: ENABLE alone leaves the event deaf on some kernels. */
+static void an_aux_event_that_overflowed_is_restarted(void **state)
+{
+	struct fixture *f = *state;
+	struct fake_event *pt[NR_CPUS] = { fake_event(0), fake_event(1) };
+
+	put_aux(f, 0, 0, 100);
+	put_aux_record(f, 0, FMT_AUX_TRUNCATED);
+	assert_int_equal(drain_round(&f->s, true, false), 0);
+	assert_int_equal(pt[0]->enables, 0); /* not yet enabled by us: nothing to restart */
+	f->s.enabled = true;
+	put_aux(f, 0, 100, 100);
+	put_aux_record(f, 0, FMT_AUX_TRUNCATED);
+	put_aux(f, 1, 0, 100);
+	put_aux_record(f, 1, 0);
+	assert_int_equal(drain_round(&f->s, true, false), 0);
+	assert_int_equal(pt[0]->disables, 1);
+	assert_int_equal(pt[0]->enables, 1);
+	assert_true(pt[0]->enabled);
+	assert_int_equal(pt[1]->disables, 0);
+	put_aux(f, 1, 100, AUX_LEN); /* full, and no record says so yet */
+	assert_int_equal(drain_round(&f->s, true, false), 0);
+	assert_int_equal(pt[1]->disables, 1);
+	assert_int_equal(pt[1]->enables, 1);
+	put_aux_record(f, 0, FMT_AUX_TRUNCATED);
+	assert_int_equal(drain_round(&f->s, true, true), 0); /* the last round stays off */
+	assert_int_equal(pt[0]->disables, 1);
+}
+
 static void a_quiet_round_writes_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -354,6 +383,7 @@ int main(void)
 		T(aux_stands_before_the_records_of_its_round),
 		T(data_records_survive_the_wrap_of_their_ring),
 		T(losses_are_counted_where_they_happened),
+		T(an_aux_event_that_overflowed_is_restarted),
 		T(a_quiet_round_writes_nothing),
 		T(a_full_disk_takes_back_the_round),
 		T(bytes_that_are_no_records_stop_the_drain),
