@@ -187,6 +187,10 @@ static void fixed_code_is_read_again_after_a_change_of_mappings(void **state)
 	soft_mem_changed(m);
 	soft_insn_at(&i, m, ip);
 	assert_int_equal(i.cls, SOFT_OTHER);
+	assert_true(soft_mem_is_fixed(m, ip));
+	assert_int_equal(mprotect(p, 4096, PROT_READ | PROT_WRITE | PROT_EXEC), 0);
+	soft_mem_changed(m);
+	assert_false(soft_mem_is_fixed(m, ip));
 	munmap(p, 4096);
 	close(fd);
 }

@@ -86,14 +86,58 @@ static void run_whole(struct world *w, enum tinyprog which, struct soft_config c
 	judge(w);
 }
 
-/* One that the program makes 1 or 0: which, does not matter here. */
+static struct pt_packet_decoder *packets_of(const struct softrun_trace *t, uint64_t from)
+{
+	struct pt_packet_decoder *d;
+	struct pt_config c;
+
+	pt_config_init(&c);
+	c.begin = t->v;
+	c.end = t->v + t->n;
+	d = pt_pkt_alloc_decoder(&c);
+	assert_non_null(d);
+	assert_int_equal(pt_pkt_sync_set(d, from), 0);
+	return d;
+}
+
+/* TSC packets that belong neither to a PSB+ nor to a return to user space. */
+static int lone_times(const struct softrun_trace *t)
+{
+	struct pt_packet_decoder *d = packets_of(t, 0);
+	enum pt_packet_type last = ppt_invalid;
+	struct pt_packet k;
+	int n = 0;
+
+	while (pt_pkt_next(d, &k, sizeof(k)) > 0) {
+		n += last == ppt_tsc && k.type != ppt_mode;
+		last = k.type;
+	}
+	pt_pkt_free_decoder(d);
+	return n;
+}
+
+/* The next short TNT packet; false if there is none from `from` on. */
+static bool find_tnt(const struct softrun_trace *t, uint64_t from, uint64_t *at)
+{
+	struct pt_packet_decoder *d = packets_of(t, from);
+	struct pt_packet k;
+	int n;
+
+	do {
+		pt_pkt_get_offset(d, at);
+		n = pt_pkt_next(d, &k, sizeof(k));
+	} while (n > 0 && k.type != ppt_tnt_8);
+	pt_pkt_free_decoder(d);
+	return n > 0;
+}
+
 static void branches_decode_as_they_ran(void **state)
 {
 	struct world *w = *state;
 
 	run_whole(w, TINY_FLOW, plain, 0);
 	/* Counted by hand; a string instruction is one, however many rounds it takes. */
-	assert_int_equal(w->run.stats.instructions, 1 + 6 + 2 + 4 + 2 + 1 + 6 + 4 + 2 + 4 +
+	assert_int_equal(w->run.stats.instructions, 1 + 6 + 2 + 4 + 7 + 1 + 5 + 4 + 2 + 4 +
 						    2 + 2);
 }
 
@@ -148,6 +192,15 @@ static void threads_killed_in_the_middle_decode_to_their_end(void **state)
 	assert_int_equal(w->run.stats.threads, 2);
 }
 
+static void a_mapping_of_another_thread_asks_for_a_time(void **state)
+{
+	struct world *w = *state;
+
+	run_whole(w, TINY_THREADS, plain, 4);
+	assert_int_equal(lone_times(&w->run.trace[0]), 1);
+	assert_int_equal(lone_times(&w->run.trace[1]), 0);
+}
+
 static void a_thread_that_executes_takes_over_the_first_one(void **state)
 {
 	struct world *w = *state;
@@ -187,28 +240,6 @@ static void a_dynamic_program_decodes_as_it_ran(void **state)
 	judge(w);
 }
 
-/* The next short TNT packet; false if there is none from `from` on. */
-static bool find_tnt(const struct softrun_trace *t, uint64_t from, uint64_t *at)
-{
-	struct pt_packet_decoder *d;
-	struct pt_packet k;
-	struct pt_config c;
-	int n;
-
-	pt_config_init(&c);
-	c.begin = t->v;
-	c.end = t->v + t->n;
-	d = pt_pkt_alloc_decoder(&c);
-	assert_non_null(d);
-	assert_int_equal(pt_pkt_sync_set(d, from), 0);
-	do {
-		pt_pkt_get_offset(d, at);
-		n = pt_pkt_next(d, &k, sizeof(k));
-	} while (n > 0 && k.type != ppt_tnt_8);
-	pt_pkt_free_decoder(d);
-	return n > 0;
-}
-
 static void each_flipped_branch_bit_is_noticed(void **state)
 {
 	struct world *w = *state;
@@ -228,8 +259,8 @@ static void each_flipped_branch_bit_is_noticed(void **state)
 		}
 		*p = was;
 	}
-	/* jnz three times, jrcxz once, loop five times */
-	assert_int_equal(flips, 3 + 1 + 5);
+	/* jnz three times, jz twice, jrcxz once, loop four times */
+	assert_int_equal(flips, 3 + 2 + 1 + 4);
 }
 
 static void run_until_idle(struct world *w)
@@ -433,6 +464,7 @@ int main(void)
 		T(a_forked_child_has_a_trace_of_its_own),
 		T(a_program_executed_anew_goes_on_in_its_trace),
 		T(threads_killed_in_the_middle_decode_to_their_end),
+		T(a_mapping_of_another_thread_asks_for_a_time),
 		T(a_thread_that_executes_takes_over_the_first_one),
 		T(pinning_ends_with_the_source),
 		T(a_dynamic_program_decodes_as_it_ran),

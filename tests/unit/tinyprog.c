@@ -23,9 +23,9 @@
 #define AGAIN "push $0\n push 8(%rbp)\n push 8(%rbp)\n mov 8(%rbp), %rdi\n" \
 	      "mov %rsp, %rsi\n xor %edx, %edx\n mov $59, %eax\n syscall\n ud2\n"
 /* A thread (CLONE_VM | FS | FILES | SIGHAND | THREAD | SYSVSEM) goes to label 2. */
-#define THREAD "xor %edi, %edi\n mov $65536, %esi\n mov $3, %edx\n mov $0x22, %r10d\n"   \
-	       "mov $-1, %r8\n xor %r9d, %r9d\n mov $9, %eax\n syscall\n"                 \
-	       "lea 65536(%rax), %rsi\n mov $0x50f00, %edi\n xor %edx, %edx\n"            \
+#define MAP "xor %edi, %edi\n mov $65536, %esi\n mov $3, %edx\n mov $0x22, %r10d\n"      \
+	    "mov $-1, %r8\n xor %r9d, %r9d\n mov $9, %eax\n syscall\n"
+#define THREAD MAP "lea 65536(%rax), %rsi\n mov $0x50f00, %edi\n xor %edx, %edx\n"            \
 	       "xor %r10d, %r10d\n xor %r8d, %r8d\n mov $56, %eax\n syscall\n"            \
 	       "test %eax, %eax\n jz 2f\n"
 #define SIGACTION(sig) "mov $" #sig ", %edi\n mov %rsp, %rsi\n xor %edx, %edx\n" \
@@ -37,9 +37,10 @@ PROGRAM(tiny_flow,
 	"1: dec %ecx\n jnz 1b\n"
 	"call 5f\n"
 	"lea 6f(%rip), %rax\n call *%rax\n"
-	"call 7f\n 7: pop %rax\n"
+	"mov $2, %ecx\n call 7f\n"
+	"7: dec %ecx\n jz 8f\n ret\n 8:\n"
 	"jrcxz 2f\n nop\n"
-	"2: mov $5, %ecx\n"
+	"2: mov $4, %ecx\n"
 	"3: loop 3b\n"
 	"lea -64(%rsp), %rdi\n mov %rsp, %rsi\n mov $17, %ecx\n rep movsb\n"
 	"xor %eax, %eax\n cpuid\n"
@@ -81,11 +82,13 @@ PROGRAM(tiny_exec,
 	"9: mov $7, %edi\n" EXIT);
 
 PROGRAM(tiny_threads,
-	"mov %rsp, %rbp\n movl $0, -64(%rbp)\n"
+	"mov %rsp, %rbp\n movq $0, -64(%rbp)\n"
 	THREAD
+	"movl $1, -60(%rbp)\n"
 	"1: pause\n cmpl $0, -64(%rbp)\n je 1b\n"
 	"mov $4, %edi\n" EXIT
-	"2: movl $1, -64(%rbp)\n"
+	"2: cmpl $0, -60(%rbp)\n je 2b\n" MAP
+	"movl $1, -64(%rbp)\n"
 	"3: test %rsp, %rsp\n jnz 3b\n");
 
 PROGRAM(tiny_threadexec,

@@ -8,7 +8,7 @@ enum tinyprog {
 	TINY_SIGNALS,	 /* exits with the number of handlers run: 5 */
 	TINY_FORK,	 /* exits with its child's 3 */
 	TINY_EXEC,	 /* vfork, and the child executes itself anew: 7 */
-	TINY_THREADS,	 /* exits with 4 while the other thread spins */
+	TINY_THREADS,	 /* exits with 4 while the other thread, having mapped, spins */
 	TINY_THREADEXEC, /* the second thread executes itself anew: 7 */
 	TINY_SLEEP,	 /* sleeps 200 ms, exits with 6 */
 	TINY_SPIN,	 /* counts to 2^27, exits with 6 */
