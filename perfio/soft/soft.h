@@ -8,6 +8,11 @@
  *
  * All calls must come from the thread that called soft_start(): ptrace knows one tracer.
  * The caller alternates soft_run() and the draining of queues; nothing runs behind its back.
+ *
+ * What a program can notice: it runs a thousand times slower, so that its timers fire
+ * early; with `pin` it has one cpu; SIGTRAP is never blocked; restartable sequences
+ * (rseq) abort at every step. Of a loop of direct jumps alone nothing is written, as by
+ * the real unit: a reader does not learn how often it went round.
  */
 #ifndef PERFIO_SOFT_SOFT_H
 #define PERFIO_SOFT_SOFT_H
@@ -29,7 +34,8 @@ struct soft_config {
 	bool tsc;	    /* TSC packets (config bit tsc) */
 	bool pin;	    /* keep tracer and traced threads on one cpu */
 	/* Test oracle: directory that receives PID.TID files of executed addresses, u64
-	 * little-endian each, or NULL. */
+	 * little-endian each, or NULL. A file is complete when its thread has ended or is
+	 * let go. */
 	const char *ip_log;
 };
 
@@ -59,13 +65,15 @@ enum soft_state {
 	SOFT_IDLE, /* every thread sleeps in the kernel: call after SIGCHLD, or later */
 	SOFT_DONE, /* no traced thread is left */
 };
-/* Handle up to `max_stops` stops, at most about `max_ns` long. One of the above, or -errno
- * of a failure that ends tracing. */
+/* Handle up to `max_stops` stops, at most about `max_ns` long. Waits only for threads that
+ * run user code, which stop after one instruction (or as soon as the page is there that it
+ * touches). One of the above, or -errno of a failure that ends tracing. */
 __attribute__((warn_unused_result))
 int soft_run(struct soft *s, unsigned max_stops, uint64_t max_ns);
 
 /* Stop tracing: every thread is detached and runs on untraced. For a clean end of a
- * recording whose command goes on. */
+ * recording whose command goes on; whose end is then the caller's to wait for. 0,
+ * -ETIMEDOUT if a thread could not be stopped within two seconds, or -errno. */
 int soft_detach(struct soft *s);
 /* Send sig to the first process and go on tracing (to end it). 0 or -errno. */
 int soft_kill(struct soft *s, int sig);
