@@ -116,7 +116,7 @@ static int id_in_sections(Elf *elf, uint8_t ret[PIO_BUILD_ID_MAX])
 	return -ENODATA;
 }
 
-static int id_in_fd(int fd, uint8_t ret[PIO_BUILD_ID_MAX])
+int pio_build_id_fd(int fd, uint8_t ret[PIO_BUILD_ID_MAX])
 {
 	int size = -ENODATA;
 	Elf *elf;
@@ -139,7 +139,6 @@ static int id_in_fd(int fd, uint8_t ret[PIO_BUILD_ID_MAX])
 /* Only regular files are opened: opening a device or a FIFO may do things, or block. */
 int pio_build_id_file(const char *path, uint8_t ret[PIO_BUILD_ID_MAX])
 {
-	uint8_t id[PIO_BUILD_ID_MAX];
 	struct stat st;
 	int fd, size;
 
@@ -150,10 +149,8 @@ int pio_build_id_file(const char *path, uint8_t ret[PIO_BUILD_ID_MAX])
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return -errno;
-	size = id_in_fd(fd, id);
+	size = pio_build_id_fd(fd, ret);
 	close(fd);
-	if (size > 0)
-		memcpy(ret, id, (size_t)size);
 	return size;
 }
 
@@ -187,27 +184,6 @@ int pio_build_id_module(const struct pio_sys *sys, const char *name,
 		return -ENODATA;
 	snprintf(path, sizeof(path), "module/%s/notes/.note.gnu.build-id", name);
 	return id_in_note_file(sys->sysfs, path, ret);
-}
-
-int pio_build_id_mapped(const struct pio_sys *sys, pid_t pid, uint64_t start,
-			uint64_t end, const char *path, uint8_t ret[PIO_BUILD_ID_MAX])
-{
-	char name[PATH_MAX];
-	int n, size;
-
-	/* The very file that is mapped, whatever its path means by now; needs
-	 * CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN (proc(5)). */
-	n = snprintf(name, sizeof(name), "%s/%d/map_files/%llx-%llx", sys->proc, pid,
-		     (unsigned long long)start, (unsigned long long)end);
-	if (n > 0 && (size_t)n < sizeof(name)) {
-		size = pio_build_id_file(name, ret);
-		if (size > 0 || size == -ENODATA)
-			return size;
-	}
-	n = snprintf(name, sizeof(name), "%s/%d/root%s", sys->proc, pid, path);
-	if (n < 0 || (size_t)n >= sizeof(name))
-		return -ENAMETOOLONG;
-	return pio_build_id_file(name, ret);
 }
 
 /* The kernel maps the whole image at AT_SYSINFO_EHDR (vdso(7)), so that file offsets are

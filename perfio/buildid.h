@@ -16,13 +16,10 @@
 
 /* Each returns the size of the id (1..20), -ENODATA when there is none, or -errno. */
 int pio_build_id_file(const char *path, uint8_t ret[PIO_BUILD_ID_MAX]);
+int pio_build_id_fd(int fd, uint8_t ret[PIO_BUILD_ID_MAX]); /* an open regular file */
 int pio_build_id_kernel(const struct pio_sys *sys, uint8_t ret[PIO_BUILD_ID_MAX]);
 int pio_build_id_module(const struct pio_sys *sys, const char *name,
 			uint8_t ret[PIO_BUILD_ID_MAX]);
-/* The same for a mapped file of a process, seen from its own root directory and even when
- * it was deleted meanwhile (/proc/PID/map_files, then /proc/PID/root/PATH). */
-int pio_build_id_mapped(const struct pio_sys *sys, pid_t pid, uint64_t start, uint64_t end,
-			const char *path, uint8_t ret[PIO_BUILD_ID_MAX]);
 /* The vdso of this machine, from our own copy of it. */
 int pio_build_id_vdso(uint8_t ret[PIO_BUILD_ID_MAX]);
 

@@ -252,6 +252,7 @@ static int synthesise(struct session *s)
 		.nr_tids = s->work.pid > 0 ? 1 : s->cfg->nr_tids,
 		.flush = flush_synth,
 		.ctx = s,
+		.fileids = s->fileids,
 		.dsos = s->dsos,
 	};
 	int err = sideband_synth(s->sys, &want, &s->synth);
@@ -333,7 +334,7 @@ int opening_head(struct session *s)
 	struct fmt_features f;
 	int err;
 
-	if (dsos_new(&s->dsos) ||
+	if (fileids_new(&s->fileids) || dsos_new(&s->dsos) ||
 	    host_collect(&s->host, s->sys, s->version, s->cfg->argc, s->cfg->argv))
 		return no_memory();
 	err = load_tracing(s);

@@ -424,6 +424,7 @@ static void session_done(struct session *s)
 	plan_done(&s->plan);
 	if (s->signal_fd >= 0)
 		(void)close(s->signal_fd);
+	fileids_free(s->fileids);
 }
 
 int session_run(const struct pio_sys *sys, const struct rec_config *cfg)

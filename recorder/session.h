@@ -19,6 +19,7 @@
 #include "format/writer.h"
 #include "recorder/config.h"
 #include "recorder/dsos.h"
+#include "recorder/fileids.h"
 #include "recorder/host.h"
 #include "recorder/ledger.h"
 #include "recorder/output.h"
@@ -38,6 +39,7 @@ struct session {
 	struct fmt_writer writer;
 	struct ledger ledger;
 	struct dsos *dsos;
+	struct fileids *fileids;
 	struct host host;
 	struct sideband_result synth;
 	char version[128]; /* the VERSION feature */

@@ -20,17 +20,6 @@
 
 _Static_assert(PIO_NR_NS == FMT_NR_NAMESPACES, "one list of namespaces");
 
-/* A file as a mapping names it. The name belongs to the key: on btrfs the device in maps
- * is that of the whole file system, while inode numbers repeat from subvolume to
- * subvolume. */
-struct file_id {
-	uint64_t ino, hash;
-	uint32_t maj, min;
-	uint8_t size; /* of the id; 0: none */
-	uint8_t id[PIO_BUILD_ID_MAX];
-	char *name; /* NULL: free slot */
-};
-
 struct synth {
 	const struct pio_sys *sys;
 	const struct sideband_want *want;
@@ -38,10 +27,6 @@ struct synth {
 	struct fmt_buf b;
 	int fatal; /* ends the synthesis, in contrast to what /proc may answer */
 	pid_t pid; /* whose mappings are read */
-	struct file_id *file;
-	size_t nr_slots, nr_files;
-	uint8_t vdso[PIO_BUILD_ID_MAX];
-	uint8_t vdso_size;
 };
 
 static const struct fmt_trailer synthesised;
@@ -111,109 +96,21 @@ static int on_bpf(void *ctx, const struct pio_bpf_prog *p)
 	return flush(s, FLUSH_AT);
 }
 
-static uint64_t hash_file(const struct pio_map *m)
-{
-	uint64_t h = (m->ino << 20 ^ (uint64_t)m->maj << 12 ^ m->min) + 1;
-
-	for (const char *p = m->name; *p; p++)
-		h = (h ^ (uint8_t)*p) * UINT64_C(0x100000001b3);
-	return h ^ h >> 32;
-}
-
-static struct file_id *find_file(const struct synth *s, const struct pio_map *m,
-				 uint64_t hash)
-{
-	size_t i = hash & (s->nr_slots - 1);
-	struct file_id *f;
-
-	for (;; i = (i + 1) & (s->nr_slots - 1)) {
-		f = &s->file[i];
-		if (!f->name ||
-		    (f->hash == hash && f->ino == m->ino && f->maj == m->maj &&
-		     f->min == m->min && !strcmp(f->name, m->name)))
-			return f;
-	}
-}
-
-static int grow_files(struct synth *s)
-{
-	size_t n = s->nr_slots ? s->nr_slots * 2 : 512, at;
-	struct file_id *file;
-
-	if (s->nr_files < s->nr_slots / 2)
-		return 0;
-	file = calloc(n, sizeof(*file));
-	if (!file)
-		return -ENOMEM;
-	for (size_t i = 0; i < s->nr_slots; i++) {
-		if (!s->file[i].name)
-			continue;
-		for (at = s->file[i].hash & (n - 1); file[at].name;
-		     at = (at + 1) & (n - 1))
-			;
-		file[at] = s->file[i];
-	}
-	free(s->file);
-	s->file = file;
-	s->nr_slots = n;
-	return 0;
-}
-
-static int look_up(struct synth *s, const struct pio_map *m, const struct file_id **ret)
-{
-	uint64_t hash = hash_file(m);
-	struct file_id *f;
-	int size;
-
-	if (grow_files(s))
-		return s->fatal = -ENOMEM;
-	f = find_file(s, m, hash);
-	*ret = f;
-	if (f->name)
-		return 0;
-	f->name = strdup(m->name);
-	if (!f->name)
-		return s->fatal = -ENOMEM;
-	f->ino = m->ino;
-	f->hash = hash;
-	f->maj = m->maj;
-	f->min = m->min;
-	s->nr_files++;
-	size = pio_build_id_mapped(s->sys, s->pid, m->start, m->start + m->len, m->name,
-				   f->id);
-	/* Without an id here it gets none later: its path may be another file in our
-	 * root. */
-	if (size <= 0)
-		return 0;
-	f->size = (uint8_t)size;
-	return learn(s, FMT_MISC_USER, f->name, f->id, f->size);
-}
-
-/* Below 4 GiB it is the vdso of a 32-bit process, which is not ours. */
-static bool is_our_vdso(const struct pio_map *m)
-{
-	return !strcmp(m->name, "[vdso]") && m->start >> 32;
-}
-
+/* Without an id here a file gets none later: its path may be another file in our root. */
 static int find_id(struct synth *s, const struct pio_map *m, struct fmt_mmap2 *r)
 {
-	const struct file_id *f;
-	int err;
+	const struct fileids_key k = {
+		.start = m->start,
+		.len = m->len,
+		.ino = m->ino,
+		.maj = m->maj,
+		.min = m->min,
+		.name = m->name,
+	};
+	size_t size = fileids_get(s->want->fileids, s->sys, s->pid, &k, r->build_id);
 
-	if (is_our_vdso(m)) {
-		r->build_id_size = s->vdso_size;
-		memcpy(r->build_id, s->vdso, s->vdso_size);
-		return learn(s, FMT_MISC_USER, m->name, s->vdso, s->vdso_size);
-	}
-	/* Shared memory has inodes too, but no file behind them. */
-	if (!m->ino || m->name[0] != '/')
-		return 0;
-	err = look_up(s, m, &f);
-	if (err)
-		return err;
-	r->build_id_size = f->size;
-	memcpy(r->build_id, f->id, f->size);
-	return 0;
+	r->build_id_size = (uint8_t)size;
+	return size ? learn(s, FMT_MISC_USER, m->name, r->build_id, size) : 0;
 }
 
 static int on_map(void *ctx, const struct pio_map *m)
@@ -363,17 +260,12 @@ int sideband_synth(const struct pio_sys *sys, const struct sideband_want *want,
 		   struct sideband_result *ret)
 {
 	struct synth s = { .sys = sys, .want = want };
-	int err, size = pio_build_id_vdso(s.vdso);
+	int err = want->kernel ? put_kernel_side(&s) : 0;
 
-	s.vdso_size = size > 0 ? (uint8_t)size : 0;
-	err = want->kernel ? put_kernel_side(&s) : 0;
 	if (!err)
 		err = want->all ? put_all(&s) : put_some(&s);
 	if (!err)
 		err = flush(&s, 0);
-	for (size_t i = 0; i < s.nr_slots; i++)
-		free(s.file[i].name);
-	free(s.file);
 	fmt_buf_done(&s.b);
 	if (!err)
 		*ret = s.r;

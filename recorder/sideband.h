@@ -16,6 +16,7 @@
 #include "format/buf.h"
 #include "perfio/sys.h"
 #include "recorder/dsos.h"
+#include "recorder/fileids.h"
 
 struct sideband_want {
 	bool kernel;	   /* kernel map and modules */
@@ -26,6 +27,7 @@ struct sideband_want {
 	 * The buffer is reset afterwards. A value other than 0 ends the synthesis. */
 	int (*flush)(void *ctx, struct fmt_buf *records);
 	void *ctx;
+	struct fileids *fileids;
 	struct dsos *dsos; /* learns each mapped file and its build id */
 };
 

@@ -182,36 +182,6 @@ static void notes_that_overrun_are_refused(void **state)
 	}
 }
 
-static void mapped_files_are_seen_as_the_process_sees_them(void **state)
-{
-	struct fixture *f = *state;
-	uint8_t id[20], other[20] = { 9 };
-	char path[PATH_MAX];
-
-	assert_int_equal(pio_build_id_mapped(&f->sys, 7, 0x1000, 0x2000, "/bin/x", id),
-			 -ENOENT);
-	fixture_dir(f, "proc/7/root/bin");
-	at(path, f, "proc/7/root/bin/x");
-	small_elf_file(path, other, 20, 0);
-	assert_int_equal(pio_build_id_mapped(&f->sys, 7, 0x1000, 0x2000, "/bin/x", id),
-			 20);
-	assert_memory_equal(id, other, 20);
-	/* the mapping itself wins, and is there when the path is not */
-	fixture_dir(f, "proc/7/map_files");
-	at(path, f, "proc/7/map_files/1000-2000");
-	small_elf_file(path, id20, 20, 0);
-	assert_int_equal(pio_build_id_mapped(&f->sys, 7, 0x1000, 0x2000, "/bin/x", id),
-			 20);
-	assert_memory_equal(id, id20, 20);
-	assert_int_equal(
-		pio_build_id_mapped(&f->sys, 7, 0x1000, 0x2000, "/gone (deleted)", id),
-		20);
-	/* a file without an id is an answer, too: the path is not asked again */
-	small_elf_file(path, NULL, 0, 0);
-	assert_int_equal(pio_build_id_mapped(&f->sys, 7, 0x1000, 0x2000, "/bin/x", id),
-			 -ENODATA);
-}
-
 /* An independent reader of our own file; "" when it is not installed. */
 static void readelf_says(char *ret, size_t size, const char *path)
 {
@@ -317,7 +287,6 @@ int main(void)
 		T(every_truncation_and_wrong_byte_is_survived),
 		T(kernel_and_modules_have_theirs_in_sysfs),
 		T(notes_that_overrun_are_refused),
-		T(mapped_files_are_seen_as_the_process_sees_them),
 		T(readelf_agrees_about_installed_files),
 		T(the_vdso_has_one),
 		T(functions_are_named_by_their_type),

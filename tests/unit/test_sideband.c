@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "format/abi.h"
@@ -29,16 +30,18 @@ struct got {
 };
 
 static struct got got;
+static struct fileids *fileids;
 static struct dsos *dsos;
 
 static int setup(void **state)
 {
 	got = (struct got){ 0 };
-	return fixture_new(state) || dsos_new(&dsos);
+	return fixture_new(state) || fileids_new(&fileids) || dsos_new(&dsos);
 }
 
 static int teardown(void **state)
 {
+	fileids_free(fileids);
 	dsos_free(dsos);
 	dsos = NULL;
 	return fixture_done(state);
@@ -133,6 +136,7 @@ static int synth(struct fixture *f, struct sideband_want w, struct sideband_resu
 {
 	w.flush = flush;
 	w.ctx = &got;
+	w.fileids = fileids;
 	w.dsos = dsos;
 	return sideband_synth(&f->sys, &w, r);
 }
@@ -173,37 +177,61 @@ static void put_elf(struct fixture *f, const char *dir, const char *name,
 	small_elf_file(path, id, size, 0);
 }
 
+/* Device and inode as maps has them. Good for the next three calls. */
+static const char *file(const struct fixture *f, const char *name)
+{
+	static char text[4][64];
+	static unsigned n;
+	char path[PATH_MAX], *s = text[n++ % 4];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", f->root, name);
+	assert_int_equal(stat(path, &st), 0);
+	snprintf(s, sizeof(text[0]), "%02x:%02x %llu", major(st.st_dev),
+		 minor(st.st_dev), (unsigned long long)st.st_ino);
+	return s;
+}
+
 /* A process with two threads, a kernel thread, one whose maps are empty. */
 static void put_machine(struct fixture *f)
 {
+	char text[1024];
+
 	put_task(f, 2, 2, "kthreadd", 0, 0x200000, 1);
 	put_task(f, 100, 100, "a) b (c", 1, 0, 2);
 	put_task(f, 100, 101, "thread", 1, 0, 2);
 	put_task(f, 200, 200, "sh", 100, 0, 1);
 	fixture_file(f, "proc/2/maps", "1000-2000 r-xp 00000000 00:00 0  /never/read\n");
 	fixture_file(f, "proc/200/maps", "");
-	fixture_file(
-		f, "proc/100/maps",
-		"400000-401000 r-xp 00001000 fe:01 41038            /bin/a b\n"
-		"600000-601000 rw-p 00002000 fe:01 41038            /bin/a b\n"
-		"7f0000000000-7f0000001000 r-xs 00000000 fe:01 77   /lib/none\n"
-		"7f0000001000-7f0000002000 rwxp 00000000 00:00 0 \n"
-		"7f0000002000-7f0000003000 r-xp 00000000 00:01 5    /memfd:j (deleted)\n"
-		"7f0000003000-7f0000004000 r-xp 00000000 fe:01 9    /gone (deleted)\n");
 	put_elf(f, "proc/100/root/bin", "a b", id_a, 20);
 	put_elf(f, "proc/100/root/lib", "none", NULL, 0);
 	put_elf(f, "proc/100/map_files", "7f0000003000-7f0000004000", id_b, 16);
+	snprintf(text, sizeof(text),
+		 "400000-401000 r-xp 00001000 %s            /bin/a b\n"
+		 "600000-601000 rw-p 00002000 %s            /bin/a b\n"
+		 "7f0000000000-7f0000001000 r-xs 00000000 %s   /lib/none\n"
+		 "7f0000001000-7f0000002000 rwxp 00000000 00:00 0 \n"
+		 "7f0000002000-7f0000003000 r-xp 00000000 00:01 5    /memfd:j (deleted)\n"
+		 "7f0000003000-7f0000004000 r-xp 00000000 %s    /gone (deleted)\n",
+		 file(f, "proc/100/root/bin/a b"), file(f, "proc/100/root/bin/a b"),
+		 file(f, "proc/100/root/lib/none"),
+		 file(f, "proc/100/map_files/7f0000003000-7f0000004000"));
+	fixture_file(f, "proc/100/maps", text);
 }
 
 static void processes_come_in_the_order_of_perf(void **state)
 {
 	struct fixture *f = *state;
 	struct sideband_result r = { 0 };
+	char want[2048];
+	struct stat st;
 
 	put_machine(f);
+	snprintf(want, sizeof(want), "%s/proc/100/root/lib/none", f->root);
+	assert_int_equal(stat(want, &st), 0);
 	assert_int_equal(synth(f, (struct sideband_want){ .all = true }, &r), 0);
-	assert_string_equal(
-		got.text,
+	snprintf(
+		want, sizeof(want),
 		"FORK 2/2<0/0 0 .2000\n"
 		"NS 2/2 7 0 .0\n"
 		"COMM 2/2 kthreadd .0\n"
@@ -211,7 +239,7 @@ static void processes_come_in_the_order_of_perf(void **state)
 		"NS 100/100 7 0 .0\n"
 		"COMM 100/100 a) b (c .0\n"
 		"MMAP2 100/100 400000+1000 @1000 id20:aa01 5 2 /bin/a b .4002\n"
-		"MMAP2 100/100 7f0000000000+1000 @0 fe:1 77 0 5 1 /lib/none .2\n"
+		"MMAP2 100/100 7f0000000000+1000 @0 %x:%x %llu 0 5 1 /lib/none .2\n"
 		"MMAP2 100/100 7f0000001000+1000 @0 0:0 0 0 7 2 //anon .2\n"
 		"MMAP2 100/100 7f0000002000+1000 @0 0:1 5 0 5 2 /memfd:j (deleted) .2\n"
 		"MMAP2 100/100 7f0000003000+1000 @0 id16:bb02 5 2 /gone (deleted) .4002\n"
@@ -220,7 +248,9 @@ static void processes_come_in_the_order_of_perf(void **state)
 		"COMM 100/101 thread .0\n"
 		"FORK 200/200<100/100 0 .2000\n"
 		"NS 200/200 7 0 .0\n"
-		"COMM 200/200 sh .0\n");
+		"COMM 200/200 sh .0\n",
+		major(st.st_dev), minor(st.st_dev), (unsigned long long)st.st_ino);
+	assert_string_equal(got.text, want);
 	assert_int_equal(r.processes, 3);
 	assert_int_equal(r.threads, 4);
 	assert_int_equal(r.maps, 5);
@@ -251,24 +281,23 @@ static void mapped_files_are_learnt(void **state)
 	assert_int_equal(synth(f, (struct sideband_want){ .all = true }, &r), 0);
 }
 
-/* The second process would give another id, were its file opened. */
+/* The second process has it no more, the third has another one of that name. */
 static void a_file_is_read_once(void **state)
 {
 	struct fixture *f = *state;
 	struct sideband_result r;
 	char text[128];
 
+	put_elf(f, "proc/1/root/bin", "x", id_a, 16);
+	put_elf(f, "proc/3/root/bin", "x", id_b, 16);
 	for (int pid = 1; pid <= 3; pid++) {
 		char path[64];
 
 		put_task(f, pid, pid, "x", 0, 0, 1);
 		snprintf(path, sizeof(path), "proc/%d/maps", pid);
-		snprintf(text, sizeof(text),
-			 "400000-401000 r-xp 00000000 fe:01 %d /bin/x\n",
-			 pid == 3 ? 8 : 7);
+		snprintf(text, sizeof(text), "400000-401000 r-xp 00000000 %s /bin/x\n",
+			 file(f, pid == 3 ? "proc/3/root/bin/x" : "proc/1/root/bin/x"));
 		fixture_file(f, path, text);
-		snprintf(path, sizeof(path), "proc/%d/root/bin", pid);
-		put_elf(f, path, "x", pid == 1 ? id_a : id_b, 16);
 	}
 	assert_int_equal(synth(f, (struct sideband_want){ .all = true }, &r), 0);
 	assert_non_null(strstr(got.text, "MMAP2 1/1 400000+1000 @0 id16:aa01"));
@@ -430,6 +459,7 @@ static void this_machine_can_be_told(void **state)
 	char want[64];
 
 	(void)state;
+	w.fileids = fileids;
 	w.dsos = dsos;
 	assert_int_equal(sideband_synth(&pio_kernel, &w, &r), 0);
 	snprintf(want, sizeof(want), "FORK %d/%d<%d/%d", getpid(), getpid(), getppid(),
