@@ -297,17 +297,27 @@ int fmt_writer_aux(struct fmt_writer *w, const struct fmt_auxtrace *a,
 
 int fmt_writer_round(struct fmt_writer *w, bool marker)
 {
+	struct iovec v[1];
+
+	return fmt_writer_round_spans(w, v, 0, marker);
+}
+
+int fmt_writer_round_spans(struct fmt_writer *w, struct iovec *v, int n, bool marker)
+{
 	int err;
 
 	if (w->failed)
 		return w->failed;
-	if (marker && w->dirty) {
+	if (marker && (w->dirty || total(v, n))) {
 		fmt_buf_reset(&w->scratch);
-		(void)fmt_put_finished_round(&w->scratch);
-		err = append_scratch(w);
+		err = fmt_put_finished_round(&w->scratch);
 		if (err)
 			return err;
+		v[n++] = span(w->scratch.data, w->scratch.len);
 	}
+	err = append_data(w, v, n);
+	if (err)
+		return err;
 	if (w->pos == w->valid)
 		return 0;
 	err = sync_all(w);

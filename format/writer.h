@@ -87,6 +87,10 @@ int fmt_writer_aux(struct fmt_writer *w, const struct fmt_auxtrace *a, const str
 /* End of a round: FINISHED_ROUND when anything was written since the last one and `marker`
  * is set (leave it out before FINISHED_INIT), then data.size. */
 int fmt_writer_round(struct fmt_writer *w, bool marker);
+/* The same with the last records of the round: kernel ring bytes as they lie in the rings,
+ * whole records, leave together with the marker in one call. v has room for n + 1 and is
+ * changed. */
+int fmt_writer_round_spans(struct fmt_writer *w, struct iovec *v, int n, bool marker);
 
 /* After a failed append: forget what followed the last round and cut the file there; the
  * writer is then as it was after that round. *ret_dropped is the number of bytes given up:

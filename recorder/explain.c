@@ -25,9 +25,7 @@ static void explain_access(const struct plan *p)
 {
 	const struct pio_limits *l = &p->limits;
 
-	if (l->lockdown) {
-		log_hint("kernel lockdown is in mode confidentiality: it forbids perf events");
-	} else if (p->system_wide && !pio_limits_system_wide(l)) {
+	if (p->system_wide && !pio_limits_system_wide(l)) {
 		log_hint("kernel.perf_event_paranoid is %d: events of all tasks on a cpu need 0 or "
 			 "less, or CAP_PERFMON", l->paranoid);
 		log_hint("as root: sysctl kernel.perf_event_paranoid=0, or "
@@ -64,11 +62,14 @@ static void explain_memory(const struct plan *p, const struct pio_fault *why)
 		 (unsigned long long)(rings * (p->data_len + l->page + p->aux_len) / 1024 + 1));
 }
 
-static void explain_files(const struct plan *p, const struct pio_fault *why)
+void explain_nofile(const struct pio_limits *l, int err)
 {
-	log_hint("%zu descriptors were open, RLIMIT_NOFILE is %llu (hard limit %llu)",
-		 why->opened, (unsigned long long)p->limits.nofile_hard,
-		 (unsigned long long)p->limits.nofile_hard);
+	if (err == -ENFILE)
+		log_hint("the whole system is out of descriptors: see fs.file-max");
+	if (err != -EMFILE)
+		return;
+	log_hint("RLIMIT_NOFILE is %llu, already raised to its hard limit",
+		 (unsigned long long)l->nofile_hard);
 	log_hint("fewer cpus with -C, or a higher hard limit: ulimit -Hn, or "
 		 "/etc/security/limits.conf");
 }
@@ -92,7 +93,8 @@ int explain_fault(const struct plan *p, const struct pio_fault *why, int err)
 		break;
 	case EMFILE:
 	case ENFILE:
-		explain_files(p, why);
+		log_hint("%zu events were open", why->opened);
+		explain_nofile(&p->limits, err);
 		break;
 	case EBUSY:
 		log_hint("the PMU is exclusive: another recorder, debugger or hypervisor holds it "

@@ -13,6 +13,8 @@
 
 /* Message and hints for a failed pio_evset_open(). Returns the exit status. */
 int explain_fault(const struct plan *p, const struct pio_fault *why, int err);
+/* Hint when err is -EMFILE or -ENFILE: the limit on descriptors. Nothing otherwise. */
+void explain_nofile(const struct pio_limits *l, int err);
 /* Hint: which PMUs of this machine have an AUX area. */
 void explain_aux_pmus(const struct pio_sys *sys);
 /* Hint: the terms a PMU knows, with their valid values. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +142,7 @@ static int sink_append(void *ctx, struct iovec *v, int n)
 
 	skip_written(&v, &n, 0);
 	while (n) {
-		ssize_t k = writev(o->fd, v, n);
+		ssize_t k = writev(o->fd, v, n < IOV_MAX ? n : IOV_MAX);
 
 		if (k < 0 && errno == EINTR)
 			continue;
@@ -159,6 +160,7 @@ static int sink_patch(void *ctx, uint64_t at, const void *p, size_t n)
 {
 	struct output *o = ctx;
 	ssize_t k;
+
 
 	do
 		k = pwrite(o->fd, p, n, (off_t)at);

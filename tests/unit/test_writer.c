@@ -208,6 +208,24 @@ static void spans_leave_in_one_call_and_uncopied(void **state)
 	assert_memory_equal(file.bytes + 416, ring, 64);
 }
 
+static void the_last_spans_of_a_round_leave_with_its_marker_in_one_call(void **state)
+{
+	static const uint8_t one[16] = { FMT_REC_ITRACE_START, [6] = 16, [8] = 1 };
+	static const uint8_t two[16] = { FMT_REC_ITRACE_START, [6] = 16, [8] = 2 };
+	struct iovec v[3] = { { (void *)one, 16 }, { (void *)two, 16 } };
+
+	(void)state;
+	assert_int_equal(begin(), 0);
+	assert_int_equal(fmt_writer_round_spans(&w, v, 2, true), 0);
+	assert_string_equal(file.log, "aas");
+	assert_ptr_equal(file.seen[0], one);
+	assert_ptr_equal(file.seen[1], two);
+	hex_expect(file.bytes + 416, file.len - 416,
+		   "0c000000 0000 1000 01 00[7] 0c000000 0000 1000 02 00[7]"
+		   "44000000 0000 0800");
+	assert_int_equal(le_get(file.bytes + FMT_HDR_DATA_SIZE, 8), 40);
+}
+
 static void trace_leaves_with_header_and_padding_in_one_call_and_uncopied(void **state)
 {
 	static const uint8_t part[2][11] = { "firstfirst", "second" };
@@ -667,6 +685,7 @@ int main(void)
 		TEST(a_round_may_go_without_marker),
 		TEST(empty_input_is_no_call),
 		TEST(spans_leave_in_one_call_and_uncopied),
+		TEST(the_last_spans_of_a_round_leave_with_its_marker_in_one_call),
 		TEST(trace_leaves_with_header_and_padding_in_one_call_and_uncopied),
 		TEST(every_length_of_trace_is_padded_to_8),
 		TEST(the_index_names_every_trace_however_many),
