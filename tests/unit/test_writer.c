@@ -217,7 +217,7 @@ static void the_last_spans_of_a_round_leave_with_its_marker_in_one_call(void **s
 	(void)state;
 	assert_int_equal(begin(), 0);
 	assert_int_equal(fmt_writer_round_spans(&w, v, 2, true), 0);
-	assert_string_equal(file.log, "aas");
+	assert_string_equal(file.log, "aays");
 	assert_ptr_equal(file.seen[0], one);
 	assert_ptr_equal(file.seen[1], two);
 	hex_expect(file.bytes + 416, file.len - 416,
