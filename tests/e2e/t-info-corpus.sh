@@ -1,12 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `auxrec info` on a folder of foreign recordings, AUXREC_CORPUS: its INDEX.tsv says what each
+# `auxrec info` on a folder of foreign recordings, AUXREC_CORPUS (default: shared/corpus beside
+# the checkout, where there is one): its INDEX.tsv says what each
 # file holds (columns file, kind, endian, events, records, aux_bytes, walk).
 set -eu
 : "${AUXREC:?}"
+AUXREC_CORPUS=${AUXREC_CORPUS:-$E2E/../../../shared/corpus}
+export AUXREC_CORPUS
 
-if [ ! -f "${AUXREC_CORPUS:-}/INDEX.tsv" ]; then
-	echo "AUXREC_CORPUS names no folder with an INDEX.tsv"
+if [ ! -f "$AUXREC_CORPUS/INDEX.tsv" ]; then
+	echo "no corpus: AUXREC_CORPUS names no folder with an INDEX.tsv"
 	exit 77
 fi
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
