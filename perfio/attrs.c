@@ -55,7 +55,6 @@ struct perf_event_attr pio_attr_tracking(const struct pio_attr_common *c)
 	a.task = 1;
 	a.ksymbol = 1;
 	a.bpf_event = 1;
-	a.build_id = !c->no_build_id;
 	return a;
 }
 
@@ -97,10 +96,6 @@ const char *pio_attr_reduce(struct perf_event_attr *a, int err)
 	if (err == -EINVAL && a->read_format & PERF_FORMAT_LOST) {
 		a->read_format &= ~(uint64_t)PERF_FORMAT_LOST;
 		return "lost";
-	}
-	if (err == -EINVAL && a->build_id) {
-		a->build_id = 0;
-		return "build_id";
 	}
 	if (a->bpf_event) {
 		a->bpf_event = 0;

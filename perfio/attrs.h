@@ -26,19 +26,17 @@ struct pio_attr_common {
 	bool inherit;
 	bool enable_on_exec;
 	int clockid; /* -1: perf's own clock */
-	/*
-	 * Leave attr.build_id alone. Where one event asks for build ids, Linux 6.1 (seen
-	 * in its source) and 6.18.44 (measured) set PERF_RECORD_MISC_MMAP_BUILD_ID also
-	 * in the mmap2 records of events that do not, of anybody, that come after it on
-	 * the cpu: these hold device and inode where the bit promises a build id, and
-	 * perf 6.1 dies of them. An event that asks is not hit itself.
-	 * perf_event_mmap_output() in kernel/events/core.c kept header.misc; Debian's
-	 * 6.12.117 builds it anew.
-	 */
-	bool no_build_id;
 };
 
-/* Software dummy event that owns mmap2, comm, task, ksymbol, bpf_event records. */
+/*
+ * Software dummy event that owns mmap2, comm, task, ksymbol, bpf_event records.
+ *
+ * It never asks for build ids: perf_event_mmap_output() (kernel/events/core.c) of Linux 6.1
+ * (read) and 6.18.44 (measured) leaves PERF_RECORD_MISC_MMAP_BUILD_ID, once set for an event
+ * that asks, in the records of all that come after it on the cpu, and perf 6.1 dies of such
+ * records, which promise a build id and hold device and inode. Debian's 6.12.117 (read)
+ * builds misc anew for each event.
+ */
 struct perf_event_attr pio_attr_tracking(const struct pio_attr_common *c);
 /* Software dummy event that owns the context-switch records. */
 struct perf_event_attr pio_attr_switch(const struct pio_attr_common *c);
@@ -50,10 +48,10 @@ struct perf_event_attr pio_attr_tracepoint(const struct pio_attr_common *c, uint
 
 /*
  * Take the newest thing out of *a that an older or stricter kernel may refuse: the count
- * of lost records (Linux 6.0), build ids in mmap2 records (5.12), bpf_event (5.1),
- * ksymbol (5.1); after a refusal that is not -EINVAL only the last two, which security
- * modules may guard. What was taken out, or NULL when nothing is left. pio_evset_open()
- * does this when the first descriptor of an event is refused.
+ * of lost records (Linux 6.0), bpf_event (5.1), ksymbol (5.1); after a refusal that is not
+ * -EINVAL only the last two, which security modules may guard. What was taken out, or NULL
+ * when nothing is left. pio_evset_open() does this when the first descriptor of an event is
+ * refused.
  */
 const char *pio_attr_reduce(struct perf_event_attr *a, int err);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A round hands every byte that is there to the writer, straight from the ring: one walk to
- * count, one write, one release. An AUX area comes before its ring: its head is read before
- * the data head, so that the AUX record of every byte written is in this round or an earlier one.
+ * count and to complete MMAP2 records, one write, one release. An AUX area comes before its
+ * ring: its head is read before the data head, so that the AUX record of every byte written
+ * is in this round or an earlier one.
  * Through a pipe that is also the order a reader needs: trace before the records whose time
  * makes it decode.
  */
@@ -12,6 +13,7 @@
 
 #include "format/abi.h"
 #include "format/record.h"
+#include "recorder/complete.h"
 #include "recorder/log.h"
 
 int drain_put(struct session *s)
@@ -106,6 +108,28 @@ static int drain_queue(struct session *s, size_t i, bool last)
 	return err;
 }
 
+/* One call, but for rounds with MMAP2 records. */
+static int write_spans(struct session *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->spans.n && !err; i += 2)
+		err = fmt_writer_spans(&s->writer, s->spans.v + i,
+				       i + 1 < s->spans.n ? 2 : 1);
+	return err;
+}
+
+/* The ring's bytes become spans: counted, and with their MMAP2 records completed. */
+static int walk_ring(struct session *s, struct ledger_row *row, const struct iovec *v, int n)
+{
+	struct complete c = { s->sys, s->fileids, s->dsos, &s->spans };
+	int err;
+
+	spans_ring(&s->spans, v, n);
+	err = ledger_walk(&s->ledger, row, v, n, complete_record, &c);
+	return err ? err : spans_ring_end(&s->spans);
+}
+
 static int drain_ring(struct session *s, size_t i)
 {
 	struct pio_ring *r = &s->set.place[i].ring;
@@ -118,9 +142,10 @@ static int drain_ring(struct session *s, size_t i)
 	n = pio_ring_peek(r, v);
 	if (!n)
 		return 0;
-	err = ledger_walk(&s->ledger, row, s->dsos, v, n);
+	spans_reset(&s->spans);
+	err = walk_ring(s, row, v, n);
 	if (!err)
-		err = fmt_writer_spans(&s->writer, v, n);
+		err = write_spans(s);
 	if (!err)
 		pio_ring_release(r);
 	return err;

@@ -75,33 +75,27 @@ static void see_aux(struct ledger_row *r, const uint8_t *rec, size_t size)
 }
 
 /* Records whose content matters here; the others are only counted. */
-static int look(struct ledger_row *r, struct dsos *dsos, const uint8_t *rec, uint32_t type,
-		size_t size)
+static void look(struct ledger_row *r, const uint8_t *rec, uint32_t type, size_t size)
 {
 	switch (type) {
 	case FMT_REC_LOST:
 		if (size >= HEADER + 16)
 			r->lost += le_get(rec + HEADER + 8, 8);
-		return 0;
+		break;
 	case FMT_REC_LOST_SAMPLES:
 		if (size >= HEADER + 8)
 			r->lost_samples += le_get(rec + HEADER, 8);
-		return 0;
+		break;
 	case FMT_REC_AUX:
 		see_aux(r, rec, size);
-		return 0;
-	case FMT_REC_MMAP:
-	case FMT_REC_MMAP2:
-		return dsos ? dsos_add_record(dsos, rec, size) : 0;
-	default:
-		return 0;
+		break;
 	}
 }
 
 static bool wants_content(uint32_t type)
 {
-	return type == FMT_REC_LOST || type == FMT_REC_LOST_SAMPLES || type == FMT_REC_AUX ||
-	       type == FMT_REC_MMAP || type == FMT_REC_MMAP2;
+	return type == FMT_REC_LOST || type == FMT_REC_LOST_SAMPLES ||
+	       type == FMT_REC_AUX || type == FMT_REC_MMAP2;
 }
 
 /* A position in the concatenation of the spans. Headers never straddle the wrap: records
@@ -109,6 +103,8 @@ static bool wants_content(uint32_t type)
 struct walk {
 	const struct iovec *v;
 	size_t split, total; /* length of the first span, of both */
+	ledger_visit_fn *visit;
+	void *ctx;
 	uint8_t copy[UINT16_MAX];
 };
 
@@ -132,8 +128,18 @@ static const uint8_t *whole(struct walk *w, size_t pos, size_t size)
 	return w->copy;
 }
 
-int ledger_walk(struct ledger *l, struct ledger_row *r, struct dsos *dsos,
-		const struct iovec *v, int n)
+static int see(struct walk *w, struct ledger_row *r, size_t pos, uint32_t type, size_t size)
+{
+	const uint8_t *rec = whole(w, pos, size);
+
+	if (type == FMT_REC_MMAP2)
+		return w->visit ? w->visit(w->ctx, rec, size, pos) : 0;
+	look(r, rec, type, size);
+	return 0;
+}
+
+int ledger_walk(struct ledger *l, struct ledger_row *r, const struct iovec *v, int n,
+		ledger_visit_fn *visit, void *ctx)
 {
 	static struct walk w; /* 64 KiB, and there is one drain */
 	size_t size, last = 0, last_size = 0;
@@ -143,6 +149,8 @@ int ledger_walk(struct ledger *l, struct ledger_row *r, struct dsos *dsos,
 	w.v = v;
 	w.split = n > 0 ? v[0].iov_len : 0;
 	w.total = w.split + (n > 1 ? v[1].iov_len : 0);
+	w.visit = visit;
+	w.ctx = ctx;
 	for (size_t pos = 0; pos < w.total; pos += size) {
 		const uint8_t *h = at(&w, pos);
 
@@ -153,7 +161,7 @@ int ledger_walk(struct ledger *l, struct ledger_row *r, struct dsos *dsos,
 		l->records++;
 		l->by_type[type]++;
 		if (wants_content(type)) {
-			err = look(r, dsos, whole(&w, pos, size), type, size);
+			err = see(&w, r, pos, type, size);
 			if (err)
 				return err;
 		}

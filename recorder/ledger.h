@@ -11,8 +11,6 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-#include "recorder/dsos.h"
-
 enum { LEDGER_TYPES = 64 }; /* kernel record types are below 64 */
 
 /* One place of the event set, or one queue of the software source. */
@@ -43,12 +41,16 @@ struct ledger {
 struct ledger_row *ledger_row(struct ledger *l, size_t i, int cpu, int tid);
 void ledger_done(struct ledger *l);
 
+/* Is shown each MMAP2 record in one piece, which begins at pos of the spans. A value other
+ * than 0 ends the walk. */
+typedef int ledger_visit_fn(void *ctx, const uint8_t *rec, size_t size, size_t pos);
+
 /* Walk the records of a ring (up to 2 spans, whole records, as lent by pio_ring_peek) and
- * count them in row r. Mapped files go to dsos. Returns 0; -EBADMSG when the bytes are not
- * records (the walk stops there); -ENOMEM. */
+ * count them in row r. visit may be NULL. Returns 0; -EBADMSG when the bytes are not records
+ * (the walk stops there); what visit returned. */
 __attribute__((warn_unused_result))
-int ledger_walk(struct ledger *l, struct ledger_row *r, struct dsos *dsos,
-		const struct iovec *v, int n);
+int ledger_walk(struct ledger *l, struct ledger_row *r, const struct iovec *v, int n,
+		ledger_visit_fn *visit, void *ctx);
 
 /* Widen the recording's time span by a record of ours. */
 void ledger_time(struct ledger *l, uint64_t ns);

@@ -416,15 +416,16 @@ static void session_done(struct session *s)
 	output_done(&s->out);
 	ledger_done(&s->ledger);
 	dsos_free(s->dsos);
+	fileids_free(s->fileids);
 	host_done(&s->host);
 	fmt_buf_done(&s->tracing);
 	fmt_buf_done(&s->buf);
+	spans_done(&s->spans);
 	free(s->events);
 	free(s->ids);
 	plan_done(&s->plan);
 	if (s->signal_fd >= 0)
 		(void)close(s->signal_fd);
-	fileids_free(s->fileids);
 }
 
 int session_run(const struct pio_sys *sys, const struct rec_config *cfg)

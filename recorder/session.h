@@ -26,6 +26,7 @@
 #include "recorder/plan.h"
 #include "recorder/sideband.h"
 #include "recorder/source.h"
+#include "recorder/spans.h"
 #include "recorder/workload.h"
 
 struct session {
@@ -38,8 +39,8 @@ struct session {
 	struct output out;
 	struct fmt_writer writer;
 	struct ledger ledger;
-	struct dsos *dsos;
 	struct fileids *fileids;
+	struct dsos *dsos;
 	struct host host;
 	struct sideband_result synth;
 	char version[128]; /* the VERSION feature */
@@ -51,6 +52,7 @@ struct session {
 	struct fmt_time_conv conv;
 	struct fmt_buf tracing; /* TRACING_DATA payload */
 	struct fmt_buf buf;	/* records being made */
+	struct spans spans;	/* records of a ring on their way */
 
 	sigset_t old_mask;
 	struct rlimit old_nofile;

@@ -51,7 +51,10 @@ ls f perf.data 2>/dev/null && fail "a file was made"
 
 # Descriptors: the soft limit is raised by auxrec itself, the hard one is named.
 want 0 sh -c "ulimit -Sn 12; exec '$AUXREC' record --source=none -o f -- true"
-want 3 sh -c "ulimit -n 12; exec '$AUXREC' record --source=none -o g -- true"
-said 'RLIMIT_NOFILE is 12'
-[ ! -e g ] || fail "a file was made"
+for n in 5 6 7 8 9 10 11 12 13; do
+	want 3 sh -c "ulimit -n $n; exec '$AUXREC' record --source=none -o g -- true"
+	said 'Too many open files'
+	said "RLIMIT_NOFILE is $n"
+	[ ! -e g ] || fail "a file was made"
+done
 exit 0

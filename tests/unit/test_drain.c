@@ -110,6 +110,9 @@ static int teardown(void **state)
 	fmt_writer_done(&f->s.writer);
 	ledger_done(&f->s.ledger);
 	fmt_buf_done(&f->s.buf);
+	spans_done(&f->s.spans);
+	fileids_free(f->s.fileids);
+	dsos_free(f->s.dsos);
 	free(f->s.events);
 	free(f->s.ids);
 	free(f);
@@ -364,6 +367,43 @@ static void a_full_disk_takes_back_the_round(void **state)
 	}
 }
 
+/* The ring's pages cannot be written: the record leaves completed, and stays as it was. */
+static void mapped_files_leave_with_their_build_id(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t id[20], r[128];
+	int size = pio_build_id_vdso(id);
+	struct fmt_reader reader;
+	struct fmt_rec rec;
+	size_t n;
+
+	if (size <= 0)
+		skip();
+	assert_int_equal(fileids_new(&f->s.fileids), 0);
+	assert_int_equal(dsos_new(&f->s.dsos), 0);
+	n = record(r, FMT_REC_MMAP2, 72 + 32);
+	le_put(r + 4, FMT_MISC_USER, 2);
+	le_put(r + 16, 0x7ffd00000000, 8);
+	strcpy((char *)r + 72, "[vdso]");
+	put_switch(f, 0);
+	assert_true(fake_put(ring_fd(f, 0), r, n));
+	put_switch(f, 0);
+	assert_int_equal(drain_round(&f->s, true, false), 0);
+	assert_memory_equal(f->s.set.place[0].ring.data + 48, r, n);
+	assert_int_equal(fmt_reader_open(&reader, f->file.p, f->file.len), 0);
+	assert_int_equal(fmt_reader_next(&reader, &rec), 1);
+	assert_int_equal(rec.type, FMT_REC_SWITCH_CPU_WIDE);
+	assert_int_equal(fmt_reader_next(&reader, &rec), 1);
+	assert_int_equal(rec.type, FMT_REC_MMAP2);
+	assert_int_equal(le_get16(rec.p + 4), FMT_MISC_USER | FMT_MISC_MMAP_BUILD_ID);
+	assert_int_equal(rec.p[40], size);
+	assert_memory_equal(rec.p + 44, id, (size_t)size);
+	assert_memory_equal(rec.p + 64, r + 64, n - 64);
+	assert_int_equal(fmt_reader_next(&reader, &rec), 1);
+	assert_int_equal(rec.type, FMT_REC_SWITCH_CPU_WIDE);
+	fmt_reader_done(&reader);
+}
+
 static void bytes_that_are_no_records_stop_the_drain(void **state)
 {
 	struct fixture *f = *state;
@@ -386,6 +426,7 @@ int main(void)
 		T(an_aux_event_that_overflowed_is_restarted),
 		T(a_quiet_round_writes_nothing),
 		T(a_full_disk_takes_back_the_round),
+		T(mapped_files_leave_with_their_build_id),
 		T(bytes_that_are_no_records_stop_the_drain),
 	};
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernel's MMAP2 records name a file by device and inode; on their way into the recording
+ * they get its build id instead, where one is to be had. The kernel could have done so itself:
+ * perfio/attrs.h tells why it is not asked to.
+ */
+#ifndef RECORDER_COMPLETE_H
+#define RECORDER_COMPLETE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "perfio/sys.h"
+#include "recorder/dsos.h"
+#include "recorder/fileids.h"
+#include "recorder/spans.h"
+
+struct complete {
+	const struct pio_sys *sys;
+	struct fileids *fileids;
+	struct dsos *dsos;   /* learns names and ids */
+	struct spans *spans; /* at the ring that is walked: gets what is new */
+};
+
+/* A ledger_visit_fn; ctx is a struct complete. The record keeps its size, and what is
+ * malformed is left alone. 0 or -ENOMEM. */
+int complete_record(void *ctx, const uint8_t *rec, size_t size, size_t pos);
+
+#endif

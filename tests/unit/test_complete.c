@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "format/abi.h"
+#include "format/le.h"
+#include "format/record.h"
+#include "recorder/complete.h"
+#include "recorder/ledger.h"
+#include "tests/unit/fixture.h"
+#include "tests/unit/smallelf.h"
+
+static const uint8_t id_a[20] = { 0xaa, 1 };
+static const struct fmt_trailer trailer = { .pid = 9, .tid = 9, .time = 77, .id = 5 };
+static struct spans spans;
+static struct complete c;
+static struct fmt_buf as_read, completed; /* in the ring, and as it should be written */
+static struct fmt_mmap2 m;
+static char path[PATH_MAX];
+
+/* m: a mapping of the file at path, by a process that is gone. */
+static int setup(void **state)
+{
+	struct fixture *f;
+	struct stat st;
+
+	if (fixture_new(state) || fileids_new(&c.fileids) || dsos_new(&c.dsos))
+		return -1;
+	f = *state;
+	c.sys = &f->sys;
+	c.spans = &spans;
+	snprintf(path, sizeof(path), "%s/prog", f->root);
+	small_elf_file(path, id_a, 20, 0);
+	if (stat(path, &st))
+		return -1;
+	m = (struct fmt_mmap2){ .pid = 9, .tid = 9, .addr = 0x400000, .len = 0x1000,
+				.pgoff = 0x2000, .maj = major(st.st_dev),
+				.min = minor(st.st_dev), .ino = st.st_ino, .prot = 5,
+				.flags = 2, .misc = FMT_MISC_USER, .name = path };
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fileids_free(c.fileids);
+	dsos_free(c.dsos);
+	spans_done(&spans);
+	fmt_buf_done(&as_read);
+	fmt_buf_done(&completed);
+	return fixture_done(state);
+}
+
+/* as_read from m; completed from m with this id (none: size 0). */
+static void make(const uint8_t *id, uint8_t size)
+{
+	struct fmt_mmap2 with = m;
+
+	fmt_buf_reset(&as_read);
+	fmt_buf_reset(&completed);
+	assert_int_equal(fmt_put_mmap2(&as_read, &m, &trailer), 0);
+	with.build_id_size = size;
+	if (size)
+		memcpy(with.build_id, id, size);
+	assert_int_equal(fmt_put_mmap2(&completed, &with, &trailer), 0);
+	assert_int_equal(as_read.len, completed.len);
+}
+
+/* The bytes of the list in one piece; their number. */
+static size_t gather(uint8_t *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < spans.n; i++) {
+		memcpy(ret + n, spans.v[i].iov_base, spans.v[i].iov_len);
+		n += spans.v[i].iov_len;
+	}
+	return n;
+}
+
+/* As the drain does it, for every place where the ring may end. What the ring holds stays
+ * what it is: it cannot be written. */
+static void assert_completed(void)
+{
+	static uint8_t first[PATH_MAX + 256], second[PATH_MAX + 256], out[PATH_MAX + 256];
+	struct ledger l = { 0 };
+	struct ledger_row *row = ledger_row(&l, 0, -1, -1);
+	size_t n = as_read.len;
+
+	for (size_t cut = 0; cut <= n; cut += 8) {
+		struct iovec v[2] = { { first, cut }, { second, n - cut } };
+
+		memcpy(first, as_read.data, cut);
+		memcpy(second, as_read.data + cut, n - cut);
+		spans_reset(&spans);
+		spans_ring(&spans, v, 2);
+		assert_int_equal(ledger_walk(&l, row, v, 2, complete_record, &c), 0);
+		assert_int_equal(spans_ring_end(&spans), 0);
+		assert_int_equal(gather(out), n);
+		assert_memory_equal(out, completed.data, n);
+		assert_memory_equal(first, as_read.data, cut);
+		assert_memory_equal(second, as_read.data + cut, n - cut);
+	}
+	assert_int_equal(l.by_type[FMT_REC_MMAP2], n / 8 + 1);
+	ledger_done(&l);
+}
+
+static void set_flag(void)
+{
+	le_put(as_read.data + 4, FMT_MISC_USER | FMT_MISC_MMAP_BUILD_ID, 2);
+}
+
+static size_t rows(const struct fmt_build_id **ret)
+{
+	size_t n;
+
+	assert_int_equal(dsos_rows(c.dsos, c.sys, ret, &n), 0);
+	return n;
+}
+
+static void the_file_gets_its_id(void **state)
+{
+	const struct fmt_build_id *row;
+
+	(void)state;
+	make(id_a, 20);
+	assert_completed();
+	remove(path); /* it was learnt from the record */
+	assert_int_equal(rows(&row), 1);
+	assert_string_equal(row->name, path);
+	assert_memory_equal(row->id, id_a, 20);
+}
+
+static void a_short_id_is_filled_up_with_zeros(void **state)
+{
+	(void)state;
+	small_elf_file(path, id_a, 8, 0);
+	make(id_a, 8);
+	assert_completed();
+}
+
+/* Another recorder's build_id makes the kernel say what is not so. */
+static void a_flag_that_nobody_asked_for_is_taken_away(void **state)
+{
+	(void)state;
+	m.name = "/does/not/exist";
+	make(NULL, 0);
+	set_flag();
+	assert_completed();
+}
+
+static void a_flag_that_nobody_asked_for_does_not_hide_the_file(void **state)
+{
+	(void)state;
+	make(id_a, 20);
+	set_flag();
+	assert_completed();
+}
+
+static void an_unknown_file_is_left_alone(void **state)
+{
+	const struct fmt_build_id *row;
+
+	(void)state;
+	m.name = "/does/not/exist";
+	make(NULL, 0);
+	assert_completed();
+	assert_int_equal(rows(&row), 0);
+}
+
+static void another_inode_is_left_alone(void **state)
+{
+	const struct fmt_build_id *row;
+
+	(void)state;
+	m.ino++;
+	make(NULL, 0);
+	assert_completed();
+	assert_int_equal(rows(&row), 0);
+}
+
+static void another_device_is_left_alone(void **state)
+{
+	(void)state;
+	m.min++;
+	make(NULL, 0);
+	assert_completed();
+}
+
+static void memory_is_left_alone(void **state)
+{
+	(void)state;
+	m.name = "//anon";
+	m.ino = 0;
+	make(NULL, 0);
+	assert_completed();
+}
+
+static void the_vdso_gets_ours(void **state)
+{
+	uint8_t id[20];
+	int size = pio_build_id_vdso(id);
+
+	(void)state;
+	if (size <= 0)
+		skip();
+	m.name = "[vdso]";
+	m.maj = m.min = 0x01020304; /* nothing is left of it */
+	m.ino = 0;
+	make(NULL, 0);
+	assert_completed(); /* of a 32-bit process */
+	m.addr = 0x7ffd00000000;
+	make(id, (uint8_t)size);
+	assert_completed();
+}
+
+static void what_is_malformed_is_left_alone(void **state)
+{
+	uint8_t copy[PATH_MAX + 256];
+
+	(void)state;
+	make(id_a, 20);
+	set_flag();
+	memcpy(copy, as_read.data, as_read.len);
+	for (size_t cut = 8; cut <= 72 + strlen(path); cut++)
+		assert_int_equal(complete_record(&c, copy, cut, 0), 0);
+	le_put(copy, FMT_REC_COMM, 4);
+	assert_int_equal(complete_record(&c, copy, as_read.len, 0), 0);
+	memset(copy + 72, 'x', as_read.len - 72); /* a name without an end */
+	le_put(copy, FMT_REC_MMAP2, 4);
+	assert_int_equal(complete_record(&c, copy, as_read.len, 0), 0);
+	assert_int_equal(spans.n, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		T(the_file_gets_its_id),
+		T(a_short_id_is_filled_up_with_zeros),
+		T(a_flag_that_nobody_asked_for_is_taken_away),
+		T(a_flag_that_nobody_asked_for_does_not_hide_the_file),
+		T(an_unknown_file_is_left_alone),
+		T(another_inode_is_left_alone),
+		T(another_device_is_left_alone),
+		T(memory_is_left_alone),
+		T(the_vdso_gets_ours),
+		T(what_is_malformed_is_left_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
