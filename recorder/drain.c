@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A round hands every byte that is there to the writer, straight from the ring: one walk to
- * count and to complete MMAP2 records, one write, one release. An AUX area comes before its
- * ring: its head is read before the data head, so that the AUX record of every byte written
- * is in this round or an earlier one.
- * Through a pipe that is also the order a reader needs: trace before the records whose time
- * makes it decode.
+ * A round hands every byte that is there to the writer, straight from the rings: a walk to
+ * count and to complete MMAP2 records, one write for all rings together, then the release. An
+ * AUX area comes before its ring: its head is read before the data head, so that the AUX record
+ * of every byte written is in this round or an earlier one. Through a pipe that is also the
+ * order a reader needs: trace before the records whose time makes it decode.
  */
 #include "recorder/session.h"
 
@@ -108,17 +107,6 @@ static int drain_queue(struct session *s, size_t i, bool last)
 	return err;
 }
 
-/* One call, but for rounds with MMAP2 records. */
-static int write_spans(struct session *s)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < s->spans.n && !err; i += 2)
-		err = fmt_writer_spans(&s->writer, s->spans.v + i,
-				       i + 1 < s->spans.n ? 2 : 1);
-	return err;
-}
-
 /* The ring's bytes become spans: counted, and with their MMAP2 records completed. */
 static int walk_ring(struct session *s, struct ledger_row *row, const struct iovec *v, int n)
 {
@@ -130,67 +118,62 @@ static int walk_ring(struct session *s, struct ledger_row *row, const struct iov
 	return err ? err : spans_ring_end(&s->spans);
 }
 
-static int drain_ring(struct session *s, size_t i)
+static int gather_ring(struct session *s, size_t i, struct ledger_row *row)
 {
-	struct pio_ring *r = &s->set.place[i].ring;
-	struct ledger_row *row = place_row(s, i);
 	struct iovec v[2];
-	int n, err;
+	int n = pio_ring_peek(&s->set.place[i].ring, v);
 
-	if (!row)
-		return -ENOMEM;
-	n = pio_ring_peek(r, v);
-	if (!n)
-		return 0;
-	spans_reset(&s->spans);
-	err = walk_ring(s, row, v, n);
-	if (!err)
-		err = write_spans(s);
-	if (!err)
-		pio_ring_release(r);
-	return err;
+	return n ? walk_ring(s, row, v, n) : 0;
 }
 
-/* The kernel stops an AUX event whose area is full and leaves it to us to go on. */
-static int revive(struct session *s, size_t i, const struct ledger_row *before, bool full)
+/* One place: its AUX area is written, its ring becomes spans of the round. The kernel stops an
+ * AUX event whose area is full and leaves it to us to go on: that is noted. */
+static int gather_place(struct session *s, size_t i, bool last)
 {
-	const struct ledger_row *now = &s->ledger.row[i];
-
-	if (now->truncated == before->truncated && now->lost == before->lost && !full)
-		return 0;
-	return pio_evset_restart(&s->set, 0, i);
-}
-
-static int drain_place(struct session *s, size_t i, bool last)
-{
-	bool aux = s->source.set != NULL;
 	struct ledger_row *row = place_row(s, i), before;
 	int err = 0;
 
 	if (!row)
 		return -ENOMEM;
 	before = *row;
-	if (aux)
+	if (s->source.set)
 		err = drain_queue(s, i, last);
+	row = &s->ledger.row[i];
 	if (!err)
-		err = drain_ring(s, i);
-	if (!err && aux && s->enabled && !last)
-		err = revive(s, i, &before, s->ledger.row[i].aux_bytes - before.aux_bytes ==
-						    s->set.place[i].ring.aux_len);
+		err = gather_ring(s, i, row);
+	if (!err && s->source.set)
+		s->stalled[i] = row->truncated != before.truncated ||
+				row->lost != before.lost ||
+				row->aux_bytes - before.aux_bytes ==
+					s->set.place[i].ring.aux_len;
 	return err;
+}
+
+static int release_place(struct session *s, size_t i, bool last)
+{
+	if (pio_ring_pending(&s->set.place[i].ring))
+		pio_ring_release(&s->set.place[i].ring);
+	if (!s->source.set || !s->stalled[i] || !s->enabled || last)
+		return 0;
+	return pio_evset_restart(&s->set, 0, i);
 }
 
 static int round_of_all(struct session *s, bool marker, bool last)
 {
 	size_t queues = s->source.soft ? source_nr_queues(&s->source) : 0;
+	struct iovec alone[1]; /* the marker of a round without spans */
 	int err = 0;
 
+	spans_reset(&s->spans);
 	for (size_t i = 0; i < queues && !err; i++)
 		err = drain_queue(s, i, last);
 	for (size_t i = 0; i < s->set.nr_place && !err; i++)
-		err = drain_place(s, i, last);
+		err = gather_place(s, i, last);
 	if (!err)
-		err = fmt_writer_round(&s->writer, marker);
+		err = fmt_writer_round_spans(&s->writer, s->spans.n ? s->spans.v : alone,
+					     (int)s->spans.n, marker);
+	for (size_t i = 0; i < s->set.nr_place && !err; i++)
+		err = release_place(s, i, last);
 	return err;
 }
 

@@ -13,10 +13,10 @@
 #include "perfio/cpus.h"
 #include "perfio/proc.h"
 #include "perfio/tracefs.h"
+#include "recorder/plan.h"
 
-/* What a recording asks for by default: perf's sizes (recorder/plan.c), and an AUX, a
- * tracking and a switch event on each cpu beside what the program itself keeps open. */
-enum { DATA_LEN = 512 << 10, AUX_LEN = 4 << 20, EVENTS_PER_CPU = 3, OTHER_FDS = 64 };
+/* What a recording asks for by default: an AUX, a tracking and a switch event on each cpu beside what the program itself keeps open. */
+enum { EVENTS_PER_CPU = 3, OTHER_FDS = 64 };
 
 const struct offer_valid offer_valid[] = {
 	{ "psb_period", "psb_periods" },
@@ -189,7 +189,8 @@ int offer_collect(struct offer *ret, const struct pio_sys *sys)
 #endif
 	o.mlock_budget = pio_limits_mlock_budget(&o.limits);
 	o.mlock_wanted = o.limits.online *
-			 (o.limits.page + DATA_LEN + (o.nr_pmu ? AUX_LEN : 0));
+			 (o.limits.page +
+			  (o.nr_pmu ? PLAN_DATA_LEN_AUX + PLAN_AUX_LEN : PLAN_DATA_LEN));
 	o.fds_wanted = EVENTS_PER_CPU * o.limits.online + OTHER_FDS;
 	offer_find_fixes(&o);
 	*ret = o;

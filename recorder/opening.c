@@ -317,6 +317,9 @@ int opening_events(struct session *s)
 		s->source.set = &s->set;
 	if (err)
 		return err;
+	s->stalled = calloc(s->set.nr_place + 1, sizeof(*s->stalled));
+	if (!s->stalled)
+		return no_memory();
 	read_time_conv(s);
 	read_clock_pair(s);
 	return describe_events(s);
@@ -328,6 +331,27 @@ static int refuse_output(const struct session *s, int err)
 	return EXIT_FAILED;
 }
 
+/* /proc, sysfs and ELF files are read a few at a time from here on. Without room for them
+ * everything would look as if it had vanished. */
+static int spare_descriptors(const struct session *s)
+{
+	enum { SPARE = 8 };
+	int fd[SPARE], n = 0, err = 0;
+
+	for (; n < SPARE && !err; n++) {
+		fd[n] = dup(s->signal_fd);
+		err = fd[n] < 0 ? -errno : 0;
+	}
+	while (n--)
+		if (fd[n] >= 0)
+			(void)close(fd[n]);
+	if (!err)
+		return 0;
+	log_err(err, "cannot read what already runs");
+	explain_nofile(&s->plan.limits, err);
+	return EXIT_CANNOT;
+}
+
 int opening_head(struct session *s)
 {
 	struct fmt_sink sink = output_sink(&s->out, s->cfg->sync);
@@ -337,7 +361,9 @@ int opening_head(struct session *s)
 	if (fileids_new(&s->fileids) || dsos_new(&s->dsos) ||
 	    host_collect(&s->host, s->sys, s->version, s->cfg->argc, s->cfg->argv))
 		return no_memory();
-	err = load_tracing(s);
+	err = spare_descriptors(s);
+	if (!err)
+		err = load_tracing(s);
 	if (err)
 		return err;
 	fmt_writer_init(&s->writer, &sink, s->out.stream);

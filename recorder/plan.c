@@ -13,11 +13,10 @@
 #include "recorder/softpmu.h"
 
 enum {
-	DATA_LEN = 512 << 10,		/* perf's default with privilege */
-	AUX_LEN = 4 << 20,		/* likewise */
 	DATA_LEN_MIN = 16 << 10,
 	AUX_LEN_MIN = 8 << 10,		/* the least perf accepts for full trace */
-	WATERMARK_PARTS = 4,		/* wake when a ring is a quarter full */
+	WATERMARK_PARTS = 2,		/* wake when a ring is half full, */
+	AUX_WATERMARK_PARTS = 4,	/* or an AUX area a quarter, as perf does */
 };
 
 static const char *const aux_pmus[] = { "intel_pt" };
@@ -208,9 +207,11 @@ static int choose_sizes(struct plan *p)
 	uint64_t budget = pio_limits_mlock_budget(&p->limits);
 	uint64_t max = p->cfg->max_total;
 
-	p->data_len = p->cfg->data_len ? p->cfg->data_len : DATA_LEN;
+	p->data_len = p->source == SOURCE_KERNEL ? PLAN_DATA_LEN_AUX : PLAN_DATA_LEN;
+	if (p->cfg->data_len)
+		p->data_len = p->cfg->data_len;
 	if (p->source == SOURCE_KERNEL)
-		p->aux_len = p->cfg->aux_len ? p->cfg->aux_len : AUX_LEN;
+		p->aux_len = p->cfg->aux_len ? p->cfg->aux_len : PLAN_AUX_LEN;
 	while (total_bytes(p) > budget && plan_shrink(p))
 		;
 	if (max && total_bytes(p) > max) {
@@ -229,7 +230,7 @@ static struct pio_attr_common common_attr(const struct plan *p, bool late)
 	return (struct pio_attr_common){
 		.read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST,
 		.watermark = (uint32_t)(p->data_len / WATERMARK_PARTS),
-		.aux_watermark = (uint32_t)(p->aux_len / WATERMARK_PARTS),
+		.aux_watermark = (uint32_t)(p->aux_len / AUX_WATERMARK_PARTS),
 		.inherit = !p->system_wide && p->cpus.n && (p->cfg->command || p->cfg->nr_pids),
 		.enable_on_exec = late && p->cfg->command && !p->system_wide && !p->cfg->delay_ms,
 		.clockid = p->clockid,
@@ -455,6 +456,7 @@ void plan_rewater(struct plan *p)
 	for (size_t i = 0; i < p->nr_ev; i++) {
 		p->ev[i].attr.wakeup_watermark = (uint32_t)(p->data_len / WATERMARK_PARTS);
 		if (p->ev[i].attr.aux_watermark)
-			p->ev[i].attr.aux_watermark = (uint32_t)(p->aux_len / WATERMARK_PARTS);
+			p->ev[i].attr.aux_watermark =
+				(uint32_t)(p->aux_len / AUX_WATERMARK_PARTS);
 	}
 }

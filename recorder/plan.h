@@ -14,7 +14,15 @@
 #include "perfio/tracefs.h"
 #include "recorder/config.h"
 
-enum { PLAN_MAX_EVENTS = 64 };
+enum {
+	PLAN_MAX_EVENTS = 64,
+	/* Rings of a user whose memory is not limited, bytes. Four times perf's data ring: a
+	 * wake-up costs more than a megabyte of copying. With an AUX area beside it, what is in
+	 * the ring is little, and perf's sizes do. */
+	PLAN_DATA_LEN = 2 << 20,
+	PLAN_DATA_LEN_AUX = 512 << 10,
+	PLAN_AUX_LEN = 4 << 20,
+};
 
 struct plan {
 	const struct rec_config *cfg;

@@ -274,7 +274,8 @@ static void loop(struct session *s, struct polled *p)
 						   ? s->cfg->delay_ms - (now - start) : 0);
 		if (poll(p->fd, p->n, timeout) < 0 && errno != EINTR)
 			s->run_err = log_err(-errno, "poll failed");
-		read_signals(s);
+		if (p->fd[0].revents)
+			read_signals(s);
 		if (s->source.soft)
 			state = run_soft(s);
 		now = session_now() / 1000000;
@@ -345,6 +346,13 @@ static int exit_status(const struct session *s)
 	return EXIT_OK;
 }
 
+static int refuse_fork(const struct session *s, int err)
+{
+	log_err(err, "cannot start '%s'", s->cfg->command[0]);
+	explain_nofile(&s->plan.limits, err);
+	return EXIT_CANNOT;
+}
+
 static int start(struct session *s)
 {
 	struct workload_setup setup;
@@ -372,7 +380,7 @@ static int start(struct session *s)
 		};
 		err = workload_fork(&s->work, &setup);
 		if (err)
-			return log_err(err, "cannot fork"), EXIT_CANNOT;
+			return refuse_fork(s, err);
 	}
 	err = opening_events(s);
 	return err ? err : opening_head(s);
@@ -423,6 +431,7 @@ static void session_done(struct session *s)
 	spans_done(&s->spans);
 	free(s->events);
 	free(s->ids);
+	free(s->stalled);
 	plan_done(&s->plan);
 	if (s->signal_fd >= 0)
 		(void)close(s->signal_fd);

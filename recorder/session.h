@@ -56,6 +56,7 @@ struct session {
 
 	sigset_t old_mask;
 	struct rlimit old_nofile;
+	bool *stalled; /* per place: its AUX event stopped in this round */
 	int signal_fd;
 	bool enabled;
 	int signal;	 /* that ended the recording, or 0 */

@@ -50,8 +50,8 @@ fi
 ls f perf.data 2>/dev/null && fail "a file was made"
 
 # Descriptors: the soft limit is raised by auxrec itself, the hard one is named.
-want 0 sh -c "ulimit -Sn 12; exec '$AUXREC' record --source=none -o f -- true"
-for n in 5 6 7 8 9 10 11 12 13; do
+want 0 sh -c "ulimit -Sn 8; exec '$AUXREC' record --source=none -o f -- true"
+for n in 6 7 8 9 10 11 12 13; do
 	want 3 sh -c "ulimit -n $n; exec '$AUXREC' record --source=none -o g -- true"
 	said 'Too many open files'
 	said "RLIMIT_NOFILE is $n"

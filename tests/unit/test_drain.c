@@ -91,6 +91,7 @@ static int setup(void **state)
 	if (pio_evset_open(&f->s.set, &fake_sys, f->ev, 2, &t, &why))
 		return -EIO;
 	f->s.source.set = &f->s.set;
+	f->s.stalled = calloc(NR_CPUS, sizeof(*f->s.stalled));
 	fmt_writer_init(&f->s.writer, &sink, false);
 	f->s.events = calloc(1, sizeof(*f->s.events));
 	f->s.ids = calloc(1, sizeof(*f->s.ids));
@@ -115,6 +116,7 @@ static int teardown(void **state)
 	dsos_free(f->s.dsos);
 	free(f->s.events);
 	free(f->s.ids);
+	free(f->s.stalled);
 	free(f);
 	fake_reset();
 	return 0;
