@@ -46,8 +46,7 @@ def end(child):
 
     wait4 would report the peak of this interpreter, from before the exec.
     """
-    peak = 0
-    child.send_signal(signal.SIGINT)
+    peak, told = 0, False
     while True:
         try:
             with open(f"/proc/{child.pid}/status", encoding="ascii") as status:
@@ -57,6 +56,9 @@ def end(child):
         if not lines:  # a zombie has no memory
             return peak
         peak = max(peak, int(lines[0].split()[1]))
+        if not told:
+            child.send_signal(signal.SIGINT)
+            told = True
         time.sleep(0.002)
 
 
