@@ -153,6 +153,20 @@ static int auxtrace(struct fmt_buf *b, const struct fmt_features *f)
 	return 1;
 }
 
+static int group_desc(struct fmt_buf *b, const struct fmt_features *f)
+{
+	if (!f->nr_groups)
+		return 0;
+	fmt_put_le(b, f->nr_groups, 4);
+	for (size_t i = 0; i < f->nr_groups; i++) {
+		(void)fmt_feat_str(b, f->groups[i].name ? f->groups[i].name
+							: "{anon_group}");
+		fmt_put_le(b, f->groups[i].leader, 4);
+		fmt_put_le(b, f->groups[i].nr, 4);
+	}
+	return 1;
+}
+
 static int sample_time(struct fmt_buf *b, const struct fmt_features *f)
 {
 	if (!f->have_sample_time)
@@ -206,7 +220,7 @@ static const struct row rows[FMT_FEAT_LAST] = {
 	[FMT_FEAT_NUMA_TOPOLOGY]   = { "numa topology", fmt_feat_numa_topology, true },
 	[FMT_FEAT_BRANCH_STACK]	   = { "branch stack", NULL, false },
 	[FMT_FEAT_PMU_MAPPINGS]	   = { "pmu mappings", fmt_feat_pmu_mappings, true },
-	[FMT_FEAT_GROUP_DESC]	   = { "group desc", NULL, true },
+	[FMT_FEAT_GROUP_DESC]	   = { "group desc", group_desc, true },
 	[FMT_FEAT_AUXTRACE]	   = { "auxtrace", auxtrace, false },
 	[FMT_FEAT_STAT]		   = { "stat", NULL, false },
 	[FMT_FEAT_CACHE]	   = { "cache", fmt_feat_cache, false },

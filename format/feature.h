@@ -91,6 +91,13 @@ struct fmt_build_id {
 	const char *name; /* [kernel.kallsyms], module path, DSO path, [vdso] */
 };
 
+/* A group of events; its members stand behind its leader among the events. */
+struct fmt_group {
+	const char *name; /* NULL: perf's word for a group without one, {anon_group} */
+	uint32_t leader;  /* index of the leader */
+	uint32_t nr;	  /* members, the leader included */
+};
+
 /* Where an AUXTRACE record header stands in the file. */
 struct fmt_aux_index {
 	uint64_t file_offset, size;
@@ -119,6 +126,8 @@ struct fmt_features {
 	size_t nr_caches;
 	const struct fmt_pmu_caps *pmu_caps;
 	size_t nr_pmu_caps;
+	const struct fmt_group *groups;
+	size_t nr_groups;
 	bool have_aux; /* write the AUXTRACE index, even an empty one */
 	const struct fmt_aux_index *aux;
 	size_t nr_aux;

@@ -66,6 +66,19 @@ struct perf_event_attr pio_attr_switch(const struct pio_attr_common *c)
 	return a;
 }
 
+struct perf_event_attr pio_attr_switch_member(const struct pio_attr_common *c,
+					      const struct perf_event_attr *leader)
+{
+	struct perf_event_attr a = pio_attr_switch(c);
+
+	a.exclude_user = leader->exclude_user;
+	a.exclude_kernel = leader->exclude_kernel;
+	a.exclude_hv = leader->exclude_hv;
+	a.exclude_guest = leader->exclude_guest;
+	a.exclude_host = leader->exclude_host;
+	return a;
+}
+
 struct perf_event_attr pio_attr_aux(const struct pio_attr_common *c,
 				    const struct pio_pmu *p,
 				    const struct pio_config *conf)

@@ -40,6 +40,9 @@ struct pio_attr_common {
 struct perf_event_attr pio_attr_tracking(const struct pio_attr_common *c);
 /* Software dummy event that owns the context-switch records. */
 struct perf_event_attr pio_attr_switch(const struct pio_attr_common *c);
+/* The same as a member of an AUX event's group: counts in the same modes as its leader. */
+struct perf_event_attr pio_attr_switch_member(const struct pio_attr_common *c,
+					      const struct perf_event_attr *leader);
 /* Intel PT (or another AUX PMU): sample_period 1. */
 struct perf_event_attr pio_attr_aux(const struct pio_attr_common *c, const struct pio_pmu *p,
 				    const struct pio_config *conf);

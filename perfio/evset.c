@@ -12,6 +12,8 @@
 
 #include "perfio/attrs.h"
 
+enum { NO_GROUP = -1 }; /* group_fd of an event by itself, perf_event_open(2) */
+
 struct opening {
 	struct pio_evset s;
 	const struct pio_target *t;
@@ -73,13 +75,26 @@ static int raise_nofile(void)
 }
 
 static int open_attr(struct opening *o, struct perf_event_attr *attr,
-		     const struct pio_fd *f)
+		     const struct pio_fd *f, int group_fd)
 {
-	int fd = o->s.sys->open(attr, f->tid, f->cpu, -1, 0);
+	int fd = o->s.sys->open(attr, f->tid, f->cpu, group_fd, 0);
 
 	if (fd != -EMFILE || raise_nofile())
 		return fd;
-	return o->s.sys->open(attr, f->tid, f->cpu, -1, 0);
+	return o->s.sys->open(attr, f->tid, f->cpu, group_fd, 0);
+}
+
+/* The descriptor of e's group leader on the same cpu and task: -1 when e is in no group,
+ * -ESRCH when the leader found its thread gone. */
+static int group_of(const struct opening *o, const struct pio_event *e,
+		    const struct pio_fd *f)
+{
+	const struct pio_event *l = e->leader ? &o->s.ev[e->leader - 1] : NULL;
+
+	for (size_t i = 0; l && i < l->nr_fd; i++)
+		if (l->fd[i].cpu == f->cpu && l->fd[i].tid == f->tid)
+			return l->fd[i].fd;
+	return l ? -ESRCH : NO_GROUP;
 }
 
 static bool refused(int err)
@@ -89,13 +104,13 @@ static bool refused(int err)
 
 /* A kernel that lacks a feature says EINVAL, not which: ask for less until it agrees. */
 static int open_reduced(struct opening *o, struct pio_event *e, const struct pio_fd *f,
-			int err)
+			int group_fd, int err)
 {
 	struct perf_event_attr less = e->attr;
 	int fd = err;
 
 	while (refused(fd) && pio_attr_reduce(&less, fd)) {
-		fd = open_attr(o, &less, f);
+		fd = open_attr(o, &less, f, group_fd);
 		if (fd >= 0) {
 			e->attr = less;
 			return fd;
@@ -108,12 +123,13 @@ static int open_one(struct opening *o, struct pio_event *e, size_t place, int cp
 		    pid_t tid)
 {
 	struct pio_fd *f = &e->fd[e->nr_fd];
-	int err;
+	int err, group_fd;
 
 	*f = (struct pio_fd){ .cpu = cpu, .tid = tid, .place = place };
-	f->fd = open_attr(o, &e->attr, f);
+	group_fd = group_of(o, e, f);
+	f->fd = group_fd < NO_GROUP ? group_fd : open_attr(o, &e->attr, f, group_fd);
 	if (refused(f->fd) && !e->nr_fd)
-		f->fd = open_reduced(o, e, f, f->fd);
+		f->fd = open_reduced(o, e, f, group_fd, f->fd);
 	if (f->fd == -ESRCH && o->t->nr_tids > 1)
 		return 0;
 	if (f->fd < 0)
@@ -262,13 +278,24 @@ int pio_evset_open(struct pio_evset *ret, const struct pio_sys *sys, struct pio_
 	return 0;
 }
 
+static bool leads(const struct pio_evset *s, size_t i)
+{
+	for (size_t k = i + 1; k < s->nr_ev; k++)
+		if (s->ev[k].leader == i + 1)
+			return true;
+	return false;
+}
+
 static int each_fd(const struct pio_evset *s, size_t i, unsigned long request)
 {
 	const struct pio_event *e = &s->ev[i];
+	uintptr_t arg = leads(s, i) ? PERF_IOC_FLAG_GROUP : 0;
 	int first = 0;
 
+	if (e->leader)
+		return 0;
 	for (size_t k = 0; k < e->nr_fd; k++) {
-		int err = s->sys->ioctl(e->fd[k].fd, request, 0);
+		int err = s->sys->ioctl(e->fd[k].fd, request, arg);
 
 		if (err < 0 && !first)
 			first = err;

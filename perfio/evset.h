@@ -6,7 +6,13 @@
  * cpu (per-thread). Each event is opened once per place and, in task mode, per thread. The
  * first event of a place owns its ring (and its AUX area); all others are redirected into it
  * (PERF_EVENT_IOC_SET_OUTPUT): one ring to drain, records in time order, and one head and
- * one tail per cpu whatever the number of events.
+ * one tail per cpu whatever the number of events. (A recorder that overwrites its rings would
+ * give the switches a ring of their own: beside them, mmap and fork records would be the first
+ * to be overwritten. In full trace nothing is overwritten.)
+ *
+ * An AUX event leads a group on each place, with the context-switch event as its member: one
+ * ioctl starts and stops both. The tracking event stands outside, so that it stays on while
+ * the group is paused and no mmap, comm, fork or exit is missed.
  */
 #ifndef PERFIO_EVSET_H
 #define PERFIO_EVSET_H
@@ -31,6 +37,7 @@ struct pio_fd {
 struct pio_event {
 	struct perf_event_attr attr;
 	const char *name; /* borrowed; for messages and the file */
+	size_t leader;	  /* 1 + index of the event that leads its group, an earlier one; 0: none */
 	bool optional;	  /* leave the event out where it cannot be opened (see `missing`) */
 	int missing;	  /* 0, or why an optional event was left out (-errno) */
 	struct pio_fd *fd;
@@ -85,12 +92,14 @@ struct pio_target {
 __attribute__((warn_unused_result))
 int pio_evset_open(struct pio_evset *ret, const struct pio_sys *sys, struct pio_event *ev,
 		   size_t nr_ev, const struct pio_target *t, struct pio_fault *why);
-/* One ioctl per descriptor of event `i`. 0 or the first failure. */
+/* One ioctl per descriptor of event `i`; for the leader of a group, one that starts or stops
+ * the whole group at once (PERF_IOC_FLAG_GROUP), and nothing for its members. Enabling what
+ * is enabled, or disabling what is disabled, does nothing. 0 or the first failure. */
 __attribute__((warn_unused_result))
 int pio_evset_enable(struct pio_evset *s, size_t i);
 __attribute__((warn_unused_result))
 int pio_evset_disable(struct pio_evset *s, size_t i);
-/* Event `i` on one place: disable, then enable. After the AUX area overflowed or a record was
+/* Event `i` alone, on one place: disable, then enable. After the AUX area overflowed or a record was
  * lost, ENABLE alone does not wake the event on kernels that mistake its state (seen on Debian
  * 6.1 and 6.12: pending_disable in kernel/events/ring_buffer.c). 0 or the first failure. */
 __attribute__((warn_unused_result))

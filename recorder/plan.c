@@ -377,9 +377,15 @@ static int add_events(struct plan *p, const struct pio_sys *sys)
 		return err;
 	/* Every stop of a stepped program is a pair of switches that the tracer caused: they
 	 * would drown the real ones, so the software source records none. */
-	if (p->source != SOURCE_SOFT &&
-	    add_event(p, pio_attr_switch(&late), strdup("context-switches"), true))
+	if (p->source == SOURCE_KERNEL)
+		err = add_event(p, pio_attr_switch_member(&late, &p->ev[0].attr),
+				strdup("context-switches"), true);
+	else if (p->source == SOURCE_NONE)
+		err = add_event(p, pio_attr_switch(&late), strdup("context-switches"), true);
+	if (err)
 		return EXIT_FAILED;
+	if (p->source == SOURCE_KERNEL)
+		p->ev[1].leader = 1; /* one call starts and stops trace and switches */
 	p->tracking = p->nr_ev;
 	if (add_event(p, pio_attr_tracking(&early), strdup("tracking"), false))
 		return EXIT_FAILED;

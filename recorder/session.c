@@ -56,6 +56,12 @@ struct fmt_features session_features(struct session *s)
 	f.nr_events = s->nr_events;
 	f.tracing_data = s->tracing.data;
 	f.tracing_data_len = s->tracing.len;
+	if (s->plan.source == SOURCE_KERNEL) {
+		static const struct fmt_group pt_and_switches = { NULL, 0, 2 };
+
+		f.groups = &pt_and_switches;
+		f.nr_groups = 1;
+	}
 	f.have_aux = s->plan.source != SOURCE_NONE;
 	f.have_sample_time = s->ledger.last_ns != 0;
 	f.first_ns = s->ledger.first_ns;

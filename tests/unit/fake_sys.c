@@ -103,6 +103,15 @@ static int set_output(struct fake_event *e, int fd)
 	return 0;
 }
 
+/* With PERF_IOC_FLAG_GROUP, the members too. */
+static void switch_on(struct fake_event *e, bool on, uintptr_t arg)
+{
+	e->enabled = on;
+	for (size_t i = 0; arg == PERF_IOC_FLAG_GROUP && i < fake_nr_events(); i++)
+		if (fake_event(i)->open && fake_event(i)->group_fd == e->fd)
+			fake_event(i)->enabled = on;
+}
+
 static int fake_ioctl(int fd, unsigned long request, uintptr_t arg)
 {
 	struct fake_event *e = fake_event_of(fd);
@@ -115,11 +124,11 @@ static int fake_ioctl(int fd, unsigned long request, uintptr_t arg)
 	switch (request) {
 	case PERF_EVENT_IOC_ENABLE:
 		e->enables++;
-		e->enabled = true;
+		switch_on(e, true, arg);
 		return 0;
 	case PERF_EVENT_IOC_DISABLE:
 		e->disables++;
-		e->enabled = false;
+		switch_on(e, false, arg);
 		return 0;
 	case PERF_EVENT_IOC_ID:
 		memcpy((void *)arg, &e->id, sizeof(e->id));

@@ -417,6 +417,44 @@ static void emfile_raises_the_soft_limit_once(void **state)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
 }
 
+static void a_group_is_led_on_each_place_and_switched_as_one(void **state)
+{
+	const struct fake_event *lead, *member;
+
+	(void)state;
+	ev[2].leader = 1;
+	assert_int_equal(open_set(on_cpus()), 0);
+	for (size_t i = 0; i < 2; i++) {
+		lead = fake_event_of(ev[0].fd[i].fd);
+		member = fake_event_of(ev[2].fd[i].fd);
+		assert_int_equal(lead->group_fd, -1);
+		assert_int_equal(member->group_fd, lead->fd);
+		assert_int_equal(member->cpu, lead->cpu);
+		assert_int_equal(fake_event_of(ev[1].fd[i].fd)->group_fd, -1);
+	}
+	assert_int_equal(pio_evset_enable(&set, 0), 0);
+	assert_int_equal(pio_evset_enable(&set, 2), 0); /* a member: its leader did it */
+	assert_true(member->enabled && lead->enabled);
+	assert_int_equal(member->enables, 0);
+	assert_false(fake_event_of(ev[1].fd[0].fd)->enabled);
+	assert_int_equal(pio_evset_restart(&set, 0, 1), 0);
+	assert_true(member->enabled && lead->enabled);
+	assert_int_equal(pio_evset_disable(&set, 0), 0);
+	assert_false(member->enabled || lead->enabled);
+}
+
+static void a_member_goes_with_the_thread_of_its_leader(void **state)
+{
+	(void)state;
+	ev[2].leader = 1;
+	fake_refuse = no_501;
+	assert_int_equal(open_set(on_threads(3)), 0);
+	assert_int_equal(ev[0].nr_fd, 2);
+	assert_int_equal(ev[2].nr_fd, 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(fake_event_of(ev[2].fd[i].fd)->group_fd, ev[0].fd[i].fd);
+}
+
 static void enable_and_disable_reach_every_descriptor(void **state)
 {
 	(void)state;
@@ -478,6 +516,8 @@ int main(void)
 		T(ksymbol_and_bpf_event_are_given_up_where_they_are_refused),
 		T(a_refusal_that_less_does_not_cure_leaves_the_attr_alone),
 		T(emfile_raises_the_soft_limit_once),
+		T(a_group_is_led_on_each_place_and_switched_as_one),
+		T(a_member_goes_with_the_thread_of_its_leader),
 		T(enable_and_disable_reach_every_descriptor),
 		T(lost_counts_are_found_behind_the_id),
 	};

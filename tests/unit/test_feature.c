@@ -207,6 +207,18 @@ static void pmu_caps_name_the_pmu_last(void **state)
 		   "40000000 'x' 00[63]");
 }
 
+static void groups_have_name_leader_and_size(void **state)
+{
+	const struct fmt_group g[] = { { NULL, 0, 2 }, { "mine", 3, 4 } };
+	const struct fmt_features f = { .groups = g, .nr_groups = 2 };
+
+	(void)state;
+	is_written(FMT_FEAT_GROUP_DESC, &f,
+		   "02000000"
+		   "40000000 '{anon_group}' 00[52] 00000000 02000000"
+		   "40000000 'mine' 00[60] 03000000 04000000");
+}
+
 static void the_trace_index_may_be_empty(void **state)
 {
 	const struct fmt_aux_index aux[] = { { 0x1000, 48 }, { 0x2030, 48 } };
@@ -352,6 +364,7 @@ int main(void)
 		TEST(pmu_mappings_are_type_and_name),
 		TEST(a_cache_is_four_numbers_and_three_strings),
 		TEST(pmu_caps_name_the_pmu_last),
+		TEST(groups_have_name_leader_and_size),
 		TEST(the_trace_index_may_be_empty),
 		TEST(times_and_clocks_are_nanoseconds),
 		TEST(build_ids_are_records_of_the_host),
