@@ -197,7 +197,7 @@ static int map_place(struct opening *o, const struct pio_event *e, const struct 
 		return fault(o, err, "mmap", e, f, o->t->data_len);
 	if (!o->t->aux_len || e != o->s.ev)
 		return 0;
-	err = pio_ring_map_aux(r, o->t->aux_len);
+	err = pio_ring_map_aux(r, o->t->aux_len, o->t->overwrite);
 	return err ? fault(o, err, "mmap (AUX area)", e, f, o->t->aux_len) : 0;
 }
 
@@ -286,7 +286,9 @@ static bool leads(const struct pio_evset *s, size_t i)
 	return false;
 }
 
-static int each_fd(const struct pio_evset *s, size_t i, unsigned long request)
+#define EVERYWHERE SIZE_MAX /* no place: all of them */
+
+static int each_fd(const struct pio_evset *s, size_t i, size_t place, unsigned long request)
 {
 	const struct pio_event *e = &s->ev[i];
 	uintptr_t arg = leads(s, i) ? PERF_IOC_FLAG_GROUP : 0;
@@ -295,8 +297,10 @@ static int each_fd(const struct pio_evset *s, size_t i, unsigned long request)
 	if (e->leader)
 		return 0;
 	for (size_t k = 0; k < e->nr_fd; k++) {
-		int err = s->sys->ioctl(e->fd[k].fd, request, arg);
+		int err = 0;
 
+		if (place == EVERYWHERE || e->fd[k].place == place)
+			err = s->sys->ioctl(e->fd[k].fd, request, arg);
 		if (err < 0 && !first)
 			first = err;
 	}
@@ -305,12 +309,22 @@ static int each_fd(const struct pio_evset *s, size_t i, unsigned long request)
 
 int pio_evset_enable(struct pio_evset *s, size_t i)
 {
-	return each_fd(s, i, PERF_EVENT_IOC_ENABLE);
+	return each_fd(s, i, EVERYWHERE, PERF_EVENT_IOC_ENABLE);
 }
 
 int pio_evset_disable(struct pio_evset *s, size_t i)
 {
-	return each_fd(s, i, PERF_EVENT_IOC_DISABLE);
+	return each_fd(s, i, EVERYWHERE, PERF_EVENT_IOC_DISABLE);
+}
+
+int pio_evset_enable_place(struct pio_evset *s, size_t i, size_t place)
+{
+	return each_fd(s, i, place, PERF_EVENT_IOC_ENABLE);
+}
+
+int pio_evset_disable_place(struct pio_evset *s, size_t i, size_t place)
+{
+	return each_fd(s, i, place, PERF_EVENT_IOC_DISABLE);
 }
 
 int pio_evset_restart(struct pio_evset *s, size_t i, size_t place)

@@ -75,6 +75,7 @@ struct pio_target {
 	size_t nr_tids;
 	size_t data_len; /* bytes of each data ring, 2^n pages */
 	size_t aux_len;	 /* bytes of each AUX area, 2^n pages; 0: none */
+	bool overwrite;	 /* AUX areas keep the newest bytes (pio_ring_snapshot) */
 };
 
 /*
@@ -99,6 +100,11 @@ __attribute__((warn_unused_result))
 int pio_evset_enable(struct pio_evset *s, size_t i);
 __attribute__((warn_unused_result))
 int pio_evset_disable(struct pio_evset *s, size_t i);
+/* The same on one place only. */
+__attribute__((warn_unused_result))
+int pio_evset_enable_place(struct pio_evset *s, size_t i, size_t place);
+__attribute__((warn_unused_result))
+int pio_evset_disable_place(struct pio_evset *s, size_t i, size_t place);
 /* Event `i` alone, on one place: disable, then enable. After the AUX area overflowed or a record was
  * lost, ENABLE alone does not wake the event on kernels that mistake its state (seen on Debian
  * 6.1 and 6.12: pending_disable in kernel/events/ring_buffer.c). 0 or the first failure. */

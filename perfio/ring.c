@@ -40,8 +40,9 @@ int pio_ring_map(struct pio_ring *ret, const struct pio_sys *sys, int fd, size_t
 	return 0;
 }
 
-int pio_ring_map_aux(struct pio_ring *r, size_t aux_len)
+int pio_ring_map_aux(struct pio_ring *r, size_t aux_len, bool overwrite)
 {
+	int prot = overwrite ? PROT_READ : PROT_READ | PROT_WRITE;
 	void *p = NULL;
 	int err;
 
@@ -50,11 +51,12 @@ int pio_ring_map_aux(struct pio_ring *r, size_t aux_len)
 	r->meta->aux_offset = r->map_len;
 	r->meta->aux_size = aux_len;
 	/* Writable is what selects full-trace mode: the kernel stops at our tail. */
-	err = r->sys->mmap(&p, aux_len, PROT_READ | PROT_WRITE, r->fd, (off_t)r->map_len);
+	err = r->sys->mmap(&p, aux_len, prot, r->fd, (off_t)r->map_len);
 	if (err)
 		return err;
 	r->aux = p;
 	r->aux_len = aux_len;
+	r->overwrite = overwrite;
 	return 0;
 }
 
@@ -93,10 +95,42 @@ int pio_ring_peek(struct pio_ring *r, struct iovec v[2])
 
 int pio_ring_peek_aux(struct pio_ring *r, struct iovec v[2])
 {
-	if (!r->aux)
+	if (!r->aux || r->overwrite)
 		return 0;
 	r->aux_head = __atomic_load_n(&r->meta->aux_head, __ATOMIC_ACQUIRE);
 	return spans(v, r->aux, r->aux_len, r->aux_tail, r->aux_head);
+}
+
+/* An area that was never full is still zero behind the head (the kernel hands out zeroed
+ * pages); trace has no page of zeros. perf looks at the same place. */
+static bool has_wrapped(const struct pio_ring *r, size_t at)
+{
+	enum { LOOK = 4096 };
+	size_t from = r->aux_len - LOOK > at ? r->aux_len - LOOK : at;
+
+	for (size_t i = from; i < r->aux_len; i++)
+		if (r->aux[i])
+			return true;
+	return false;
+}
+
+int pio_ring_snapshot(struct pio_ring *r, struct iovec v[2], uint64_t *ret_offset)
+{
+	uint64_t head;
+	size_t at, last, n;
+
+	if (!r->aux || !r->overwrite)
+		return 0;
+	head = __atomic_load_n(&r->meta->aux_head, __ATOMIC_ACQUIRE);
+	at = (size_t)head & (r->aux_len - 1);
+	last = (size_t)r->aux_head & (r->aux_len - 1);
+	r->aux_wrapped = r->aux_wrapped || at < last || has_wrapped(r, at);
+	r->aux_head += at >= last ? at - last : r->aux_len - last + at;
+	n = r->aux_wrapped ? r->aux_len : at;
+	if (r->aux_head < n)
+		r->aux_head += r->aux_len;
+	*ret_offset = r->aux_head - n;
+	return spans(v, r->aux, r->aux_len, *ret_offset, r->aux_head);
 }
 
 void pio_ring_release(struct pio_ring *r)
@@ -107,7 +141,7 @@ void pio_ring_release(struct pio_ring *r)
 
 void pio_ring_release_aux(struct pio_ring *r)
 {
-	if (!r->aux)
+	if (!r->aux || r->overwrite)
 		return;
 	r->aux_tail = r->aux_head;
 	__atomic_store_n(&r->meta->aux_tail, r->aux_tail, __ATOMIC_RELEASE);

@@ -31,6 +31,8 @@ struct pio_ring {
 	uint8_t *aux;
 	size_t aux_len;
 	uint64_t aux_head, aux_tail;
+	bool overwrite;	  /* the AUX area keeps the newest bytes instead of all */
+	bool aux_wrapped; /* overwrite: it has been full once */
 };
 #define PIO_RING_INIT (struct pio_ring){ .fd = -1 }
 
@@ -38,10 +40,11 @@ struct pio_ring {
  * -EPERM/-ENOMEM over the memlock budget, -EINVAL. */
 __attribute__((warn_unused_result))
 int pio_ring_map(struct pio_ring *ret, const struct pio_sys *sys, int fd, size_t data_len);
-/* Give the same descriptor an AUX area of aux_len bytes (2^n pages); full-trace mode.
+/* Give the same descriptor an AUX area of aux_len bytes (2^n pages). Full trace: writable, and
+ * the kernel stops at the reader's tail. overwrite: read-only, and the kernel never stops.
  * 0, -EOPNOTSUPP the PMU has none, -EPERM/-ENOMEM as above. */
 __attribute__((warn_unused_result))
-int pio_ring_map_aux(struct pio_ring *r, size_t aux_len);
+int pio_ring_map_aux(struct pio_ring *r, size_t aux_len, bool overwrite);
 void pio_ring_done(struct pio_ring *r);
 
 /* New bytes since the last release, up to the head of now: the number of spans (0..2). */
@@ -50,6 +53,11 @@ int pio_ring_peek_aux(struct pio_ring *r, struct iovec v[2]);
 /* Give back everything the last peek handed out. */
 void pio_ring_release(struct pio_ring *r);
 void pio_ring_release_aux(struct pio_ring *r);
+/* Overwrite mode, with the event disabled: what the area holds, the oldest byte first, as
+ * spans (0..2). The kernel's head is then a position inside the area; *ret_offset is the first
+ * span's position in a stream that counts on, as perf's AUXTRACE.offset does (laps between two
+ * snapshots cannot be seen and are not counted). Nothing is to be released. */
+int pio_ring_snapshot(struct pio_ring *r, struct iovec v[2], uint64_t *ret_offset);
 /* Bytes not yet released, without looking at the kernel again. */
 size_t pio_ring_pending(const struct pio_ring *r);
 

@@ -107,6 +107,9 @@ static int set_output(struct fake_event *e, int fd)
 static void switch_on(struct fake_event *e, bool on, uintptr_t arg)
 {
 	e->enabled = on;
+	if (!on && e->overwrite)
+		__atomic_store_n(&e->meta->aux_head, e->aux_pos % e->aux_len,
+				 __ATOMIC_RELEASE);
 	for (size_t i = 0; arg == PERF_IOC_FLAG_GROUP && i < fake_nr_events(); i++)
 		if (fake_event(i)->open && fake_event(i)->group_fd == e->fd)
 			fake_event(i)->enabled = on;
@@ -178,7 +181,7 @@ static int map_data(void **ret, struct fake_event *e, size_t len)
 	return 0;
 }
 
-static int map_aux(void **ret, struct fake_event *e, size_t len, off_t off)
+static int map_aux(void **ret, struct fake_event *e, size_t len, int prot, off_t off)
 {
 	void *p = NULL;
 	int err;
@@ -196,6 +199,7 @@ static int map_aux(void **ret, struct fake_event *e, size_t len, off_t off)
 		return err;
 	e->aux = p;
 	e->aux_len = len;
+	e->overwrite = !(prot & PROT_WRITE);
 	*ret = p;
 	return 0;
 }
@@ -209,9 +213,11 @@ static int fake_mmap(void **ret, size_t len, int prot, int fd, off_t off)
 		return err;
 	if (!e)
 		return slip();
-	if (prot != (PROT_READ | PROT_WRITE) || (e->cpu < 0 && e->attr.inherit))
+	if (!(prot & PROT_READ) || (e->cpu < 0 && e->attr.inherit))
 		return -EINVAL;
-	return off ? map_aux(ret, e, len, off) : map_data(ret, e, len);
+	if (!off && !(prot & PROT_WRITE))
+		return -EINVAL; /* a data ring that overwrites: nobody here wants one */
+	return off ? map_aux(ret, e, len, prot, off) : map_data(ret, e, len);
 }
 
 static int fake_munmap(void *p, size_t len)
@@ -380,6 +386,10 @@ bool fake_put_aux(int fd, const void *bytes, size_t len)
 {
 	struct fake_event *e = writes_into(fd);
 
+	for (size_t i = 0; e && e->overwrite && i < len; i++)
+		e->aux[e->aux_pos++ % e->aux_len] = ((const uint8_t *)bytes)[i];
+	if (e && e->overwrite)
+		return true;
 	return e && e->aux && append(e->aux, e->aux_len, &e->meta->aux_head,
 				     &e->meta->aux_tail, bytes, len);
 }

@@ -69,6 +69,8 @@ struct fake_event {
 	size_t map_len;
 	uint8_t *aux;
 	size_t aux_len;
+	bool overwrite;	  /* the AUX area was mapped read-only */
+	uint64_t aux_pos; /* overwrite: where the unit writes; told as head when it stops */
 };
 size_t fake_nr_events(void);
 struct fake_event *fake_event(size_t i);
@@ -76,7 +78,9 @@ struct fake_event *fake_event(size_t i);
 struct fake_event *fake_event_of(int fd);
 
 /* Append a record, or AUX bytes, to the ring that fd writes into, wrapping at its end;
- * the head moves with release. false, and nothing written, when there is no room. */
+ * the head moves with release. false, and nothing written, when there is no room: an area
+ * that is overwritten always has some, and its head, a position inside it, moves only when
+ * the event is disabled. */
 bool fake_put(int fd, const void *record, size_t len);
 bool fake_put_aux(int fd, const void *bytes, size_t len);
 /* The same for a head only: the bytes are whatever is there. */

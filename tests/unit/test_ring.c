@@ -25,13 +25,22 @@ static int open_fake(void)
 	return fake_sys.open(&a, -1, 0, -1, 0);
 }
 
+static int setup_overwrite(void **state)
+{
+	(void)state;
+	fake_reset();
+	fd = open_fake();
+	return pio_ring_map(&ring, &fake_sys, fd, DATA_LEN) ||
+	       pio_ring_map_aux(&ring, AUX_LEN, true);
+}
+
 static int setup(void **state)
 {
 	(void)state;
 	fake_reset();
 	fd = open_fake();
 	return pio_ring_map(&ring, &fake_sys, fd, DATA_LEN) ||
-	       pio_ring_map_aux(&ring, AUX_LEN);
+	       pio_ring_map_aux(&ring, AUX_LEN, false);
 }
 
 static int teardown(void **state)
@@ -245,7 +254,7 @@ static void sizes_that_are_not_2_to_the_n_pages_are_einval(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		assert_int_equal(pio_ring_map(&r, &fake_sys, fd, bad[i]), -EINVAL);
 		assert_int_equal(r.fd, -1);
-		assert_int_equal(pio_ring_map_aux(&ring, bad[i]), -EINVAL);
+		assert_int_equal(pio_ring_map_aux(&ring, bad[i], false), -EINVAL);
 	}
 	assert_int_equal(fake_calls(FAKE_MMAP), calls);
 }
@@ -261,7 +270,7 @@ static void mmap_failures_leave_the_ring_as_it_was(void **state)
 	assert_int_equal(pio_ring_map(&r, &fake_sys, other, DATA_LEN), -EPERM);
 	assert_null(r.meta);
 	assert_int_equal(pio_ring_map(&r, &fake_sys, other, DATA_LEN), 0);
-	assert_int_equal(pio_ring_map_aux(&r, AUX_LEN), -EOPNOTSUPP);
+	assert_int_equal(pio_ring_map_aux(&r, AUX_LEN, false), -EOPNOTSUPP);
 	assert_null(r.aux);
 	assert_int_equal(r.aux_len, 0);
 	pio_ring_done(&r);
@@ -297,6 +306,34 @@ static void a_page_that_is_forever_being_written_has_no_clock(void **state)
 	assert_false(pio_ring_time_conv(&ring, &c));
 }
 
+/* Snapshots of a stream whose bytes tell their position, taken at odd moments: each holds
+ * the newest bytes, oldest first, and offsets that count on. */
+static void a_snapshot_is_the_newest_bytes_oldest_first(void **state)
+{
+	static const size_t more[] = { 100, 0, 5000, 4000, 1, 8192, 3, 8191, 20000, 77 };
+	static uint8_t out[1 << 16], byte;
+	uint64_t pos = 0, offset, end = 0;
+	struct iovec v[2];
+	size_t len;
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(more) / sizeof(more[0]); k++) {
+		for (size_t i = 0; i < more[k]; i++, pos++) {
+			byte = (uint8_t)(1 + pos % 251); /* never 0, as PT is not for long */
+			assert_true(fake_put_aux(fd, &byte, 1));
+		}
+		assert_int_equal(fake_sys.ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+		len = flat(out, v, pio_ring_snapshot(&ring, v, &offset));
+		assert_int_equal(len, pos < AUX_LEN ? pos : AUX_LEN);
+		for (size_t i = 0; i < len; i++)
+			assert_int_equal(out[i], (uint8_t)(1 + (pos - len + i) % 251));
+		assert_true(offset + len >= end); /* never back */
+		assert_int_equal((offset + len) % AUX_LEN, pos % AUX_LEN);
+		end = offset + len;
+	}
+	assert_int_equal(pio_ring_peek_aux(&ring, v), 0); /* not the way in this mode */
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 int main(void)
 {
@@ -314,6 +351,8 @@ int main(void)
 		T(mmap_failures_leave_the_ring_as_it_was),
 		T(the_page_tells_the_clock),
 		T(a_page_that_is_forever_being_written_has_no_clock),
+		cmocka_unit_test_setup_teardown(a_snapshot_is_the_newest_bytes_oldest_first,
+						setup_overwrite, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
