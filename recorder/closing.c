@@ -112,6 +112,8 @@ void closing_file(struct session *s)
 
 	log_status(NULL);
 	disable_all(s);
+	if (s->cfg->snapshot_at_exit)
+		(void)snapshot_take(s, false);
 	if (!s->write_err) {
 		(void)drain_round(s, true, true);
 		put_late_losses(s);

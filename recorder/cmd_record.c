@@ -159,6 +159,22 @@ bad:
 	return -EINVAL;
 }
 
+/* perf's letters: e, a snapshot at the end too. */
+static int take_snapshot(void *ctx, const char *arg)
+{
+	struct rec_config *c = ctx;
+
+	c->snapshot = true;
+	if (arg && !strcmp(arg, "e"))
+		c->snapshot_at_exit = true;
+	else if (arg) {
+		log_err(0, "bad --snapshot option '%s': e takes one at the end too; the size is "
+			   "that of the AUX area, see -m", arg);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int take_clock(void *ctx, const char *arg)
 {
 	static const struct {
@@ -290,6 +306,8 @@ int cmd_record(int argc, char **argv)
 		  "size of each data ring and AUX area: pages, or bytes with a unit" },
 		{ 0, "per-thread", NULL, OPT_FLAG, &c.per_thread, NULL,
 		  "one ring per thread instead of one per cpu" },
+		{ 'S', "snapshot", "[e]", OPT_CALL, (void *)take_snapshot, &c,
+		  "overwrite AUX areas, write them on SIGUSR2 (e: and at the end)" },
 		{ 'k', "clockid", "CLOCK", OPT_CALL, (void *)take_clock, &c,
 		  "clock of the timestamps, as monotonic (not with AUX)" },
 		{ 'D', "delay", "MS", OPT_U64, &c.delay_ms, NULL,

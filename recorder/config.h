@@ -30,6 +30,7 @@ struct rec_config {
 	const char *output;
 	enum source_kind source;
 	bool all, per_thread, strict, sync;
+	bool snapshot, snapshot_at_exit;
 	struct pio_cpus cpus; /* n = 0: all online */
 	pid_t *pids;	      /* -p */
 	size_t nr_pids;

@@ -177,9 +177,20 @@ static int round_of_all(struct session *s, bool marker, bool last)
 	return err;
 }
 
+int drain_failed(struct session *s, int err, uint64_t records)
+{
+	uint64_t dropped = 0;
+
+	s->write_err = err;
+	s->ledger.given_up += s->ledger.records - records;
+	if (!fmt_writer_rollback(&s->writer, &dropped))
+		s->ledger.rolled_back += dropped;
+	return err;
+}
+
 int drain_round(struct session *s, bool marker, bool last)
 {
-	uint64_t dropped = 0, records = s->ledger.records;
+	uint64_t records = s->ledger.records;
 	int err;
 
 	if (s->write_err)
@@ -187,9 +198,5 @@ int drain_round(struct session *s, bool marker, bool last)
 	err = round_of_all(s, marker, last);
 	if (!err)
 		return 0;
-	s->write_err = err;
-	s->ledger.given_up += s->ledger.records - records;
-	if (!fmt_writer_rollback(&s->writer, &dropped))
-		s->ledger.rolled_back += dropped;
-	return err;
+	return drain_failed(s, err, records);
 }

@@ -42,6 +42,14 @@ void opts_usage(const struct opts *o)
 	fprintf(stderr, "       auxrec %s --help lists the options\n", o->cmd);
 }
 
+/* As struct option and getopt(3) count: 0 none, 1 needed, 2 optional. */
+static int has_arg(const struct opt *p)
+{
+	if (!p->arg)
+		return no_argument;
+	return *p->arg == '[' ? optional_argument : required_argument;
+}
+
 static void print_help(const struct opts *o)
 {
 	printf("usage: auxrec %s %s\n\n%s\n\n", o->cmd, o->synopsis, o->about);
@@ -62,7 +70,9 @@ static void print_help(const struct opts *o)
 			at += k;
 			room -= (size_t)k;
 		}
-		if (p->arg)
+		if (p->arg && *p->arg == '[')
+			snprintf(at, room, "[=%s", p->arg + 1);
+		else if (p->arg)
 			snprintf(at, room, "%c%s", p->name ? '=' : ' ', p->arg);
 		printf("%-*s %s\n", HELP_COLUMN, left, p->help);
 	}
@@ -133,7 +143,7 @@ static int complain(const struct opts *o, int argc, char **argv, int c)
 int opts_parse(const struct opts *o, int argc, char **argv)
 {
 	struct option longs[MAX_OPTS + 2] = { 0 };
-	char shorts[2 * MAX_OPTS + 4] = "+:h", *s = shorts + 3;
+	char shorts[3 * MAX_OPTS + 4] = "+:h", *s = shorts + 3;
 	size_t n = 0;
 	int c;
 
@@ -141,12 +151,12 @@ int opts_parse(const struct opts *o, int argc, char **argv)
 		const struct opt *p = &o->opt[i];
 
 		if (p->name)
-			longs[n++] = (struct option){ p->name, p->arg != NULL, NULL,
+			longs[n++] = (struct option){ p->name, has_arg(p), NULL,
 						      LONG_BASE + (int)i };
 		if (p->letter) {
 			*s++ = p->letter;
-			if (p->arg)
-				*s++ = ':';
+			for (int k = has_arg(p); k; k--)
+				*s++ = ':'; /* two: may be left out */
 		}
 	}
 	longs[n] = (struct option){ "help", no_argument, NULL, HELP };

@@ -22,7 +22,7 @@ enum opt_kind {
 struct opt {
 	char letter;	  /* 0: long form only */
 	const char *name; /* long form, without dashes; NULL: letter only */
-	const char *arg;  /* name of the argument in help, or NULL */
+	const char *arg;  /* name of the argument in help, or NULL; "[NAME]": may be left out */
 	enum opt_kind kind;
 	void *target;
 	void *ctx; /* for OPT_CALL */

@@ -106,7 +106,7 @@ static int choose_auto(struct plan *p, const struct pio_sys *sys, const struct e
 	return 0;
 }
 
-static int choose_source(struct plan *p, const struct pio_sys *sys)
+static int pick_source(struct plan *p, const struct pio_sys *sys)
 {
 	const struct event_arg *arg = aux_arg(p->cfg);
 	int err;
@@ -135,6 +135,17 @@ static int choose_source(struct plan *p, const struct pio_sys *sys)
 		return EXIT_USAGE;
 	}
 	return EXIT_FAILED;
+}
+
+static int choose_source(struct plan *p, const struct pio_sys *sys)
+{
+	int err = pick_source(p, sys);
+
+	if (err || !p->cfg->snapshot || p->source == SOURCE_KERNEL)
+		return err;
+	log_err(0, "--snapshot needs an AUX area of the kernel to overwrite");
+	explain_aux_pmus(sys);
+	return EXIT_CANNOT;
 }
 
 /* Cpus that rings are opened on; n = 0 means one ring per thread. */
@@ -446,6 +457,7 @@ struct fmt_pt_info plan_pt_info(const struct plan *p, const struct fmt_time_conv
 		.tsc_bit = pio_pmu_mask(&p->pmu, "tsc"),
 		.noretcomp_bit = pio_pmu_mask(&p->pmu, "noretcomp"),
 		.have_sched_switch = !per_cpu ? 0 : p->system_wide ? 3 : 2,
+		.snapshot_mode = p->cfg->snapshot,
 		.per_cpu_mmaps = per_cpu,
 		.mtc_bit = pio_pmu_mask(&p->pmu, "mtc"),
 		.mtc_freq_bits = pio_pmu_mask(&p->pmu, "mtc_period"),

@@ -87,6 +87,8 @@ static int take_signals(struct session *s)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
+	if (s->cfg->snapshot)
+		sigaddset(&set, SIGUSR2);
 	(void)signal(SIGPIPE, SIG_IGN); /* a reader that went away is EPIPE, */
 	(void)signal(SIGXFSZ, SIG_IGN); /* a file size limit is EFBIG */
 	if (sigprocmask(SIG_BLOCK, &set, &s->old_mask))
@@ -102,7 +104,9 @@ static void read_signals(struct session *s)
 	struct signalfd_siginfo si;
 
 	while (read(s->signal_fd, &si, sizeof(si)) == sizeof(si))
-		if (si.ssi_signo != SIGCHLD)
+		if (si.ssi_signo == SIGUSR2)
+			s->snapshot_wanted = true;
+		else if (si.ssi_signo != SIGCHLD)
 			s->signal = (int)si.ssi_signo;
 }
 
@@ -287,6 +291,9 @@ static void loop(struct session *s, struct polled *p)
 		now = session_now() / 1000000;
 		if (!s->enabled && now - start >= s->cfg->delay_ms && enable(s))
 			s->run_err = -EIO;
+		if (s->snapshot_wanted)
+			(void)snapshot_take(s, true);
+		s->snapshot_wanted = false;
 		tick = now >= next;
 		ready = rings_ready(p) || (s->source.soft && much_trace(s, &seen));
 		if (ready || tick)

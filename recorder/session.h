@@ -5,6 +5,7 @@
  *   session.c   the life of a recording, and its loop
  *   opening.c   everything before the first event counts: descriptors, rings, head records
  *   drain.c     rings and queues into the file, round by round
+ *   snapshot.c  AUX areas that are written only on demand
  *   closing.c   the last round, late losses, features
  *   report.c    the words: start line, status line, summary
  */
@@ -59,6 +60,8 @@ struct session {
 	bool *stalled; /* per place: its AUX event stopped in this round */
 	int signal_fd;
 	bool enabled;
+	bool snapshot_wanted; /* SIGUSR2 came */
+	unsigned snapshots;   /* taken so far */
 	int signal;	 /* that ended the recording, or 0 */
 	int write_err;	 /* first failure of the output, or 0 */
 	int run_err;	 /* first other failure that ended the recording, or 0 */
@@ -79,8 +82,15 @@ int opening_head(struct session *s);
  * what waits for more. 0 or -errno of the output, which is then rolled back and remembered
  * in write_err. */
 int drain_round(struct session *s, bool marker, bool last);
+/* The output failed: take the round back, remember err, count what was given up since the
+ * ledger had so many records. Returns err. */
+int drain_failed(struct session *s, int err, uint64_t records);
 /* Write and empty s->buf. 0 or -errno. */
 int drain_put(struct session *s);
+
+/* snapshot.c: write all AUX areas as they are at this moment; go_on: stop them for it, and let
+ * them run again. 0 or -errno of the output, as drain_round(). */
+int snapshot_take(struct session *s, bool go_on);
 
 /* closing.c */
 void closing_file(struct session *s);
