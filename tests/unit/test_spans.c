@@ -79,7 +79,7 @@ static void pieces_may_lie_across_the_wrap(void **state)
 		struct iovec v[2] = { { a, cut }, { b, 8 - cut } };
 
 		memcpy(a, "abcdefgh", cut);
-		memcpy(b, "abcdefgh" + cut, 8 - cut);
+		memcpy(b, &"abcdefgh"[cut], 8 - cut);
 		spans_reset(&s);
 		spans_ring(&s, v, 2);
 		assert_int_equal(spans_replace(&s, 1, "XYZ", 3), 0);
