@@ -19,6 +19,7 @@ struct fmt_event {
 	uint8_t attr[FMT_ATTR_SIZE]; /* struct perf_event_attr, little-endian; size word = 128 */
 	const uint64_t *ids;	     /* borrowed; one per opened descriptor, unique, not 0 */
 	size_t nr_ids;
+	size_t room; /* ids that a file shall have place for beside these: fmt_writer_add_id() */
 	const char *name; /* borrowed; as `perf evlist` shows it */
 };
 

@@ -11,6 +11,12 @@
 /* One entry of the attrs section: the attr and where its ids are. */
 #define FILE_ATTR_SIZE (FMT_ATTR_SIZE + FMT_SECTION_SIZE)
 
+/* Where the ids of an event lie in the file, and how many are claimed. */
+struct fmt_id_list {
+	uint64_t at;
+	size_t n, room;
+};
+
 void fmt_writer_init(struct fmt_writer *w, const struct fmt_sink *sink, bool pipe)
 {
 	*w = (struct fmt_writer){ .sink = *sink, .pipe = pipe };
@@ -19,6 +25,7 @@ void fmt_writer_init(struct fmt_writer *w, const struct fmt_sink *sink, bool pip
 void fmt_writer_done(struct fmt_writer *w)
 {
 	free(w->index);
+	free(w->ids);
 	fmt_buf_done(&w->scratch);
 	*w = (struct fmt_writer){ .sink = w->sink, .pipe = w->pipe };
 }
@@ -105,7 +112,7 @@ static void put_file_head(struct fmt_buf *b, const struct fmt_event *ev, size_t 
 	uint64_t ids = FMT_HEADER_SIZE, attrs = ids;
 
 	for (size_t i = 0; i < nr_ev; i++)
-		attrs += 8 * ev[i].nr_ids;
+		attrs += 8 * (ev[i].nr_ids + ev[i].room);
 	fmt_put_le(b, FMT_MAGIC, 8);
 	fmt_put_le(b, FMT_HEADER_SIZE, 8);
 	fmt_put_le(b, attr_size, 8);
@@ -114,14 +121,31 @@ static void put_file_head(struct fmt_buf *b, const struct fmt_event *ev, size_t 
 	put_section(b, 0, 0); /* event types: obsolete */
 	fmt_put_zero(b, 8 * FMT_HDR_FEATURE_WORDS);
 
-	for (size_t i = 0; i < nr_ev; i++)
+	for (size_t i = 0; i < nr_ev; i++) {
 		for (size_t j = 0; j < ev[i].nr_ids; j++)
 			fmt_put_le(b, ev[i].ids[j], 8);
+		fmt_put_zero(b, 8 * ev[i].room);
+	}
 	for (size_t i = 0; i < nr_ev; i++) {
 		put_early_attr(b, ev[i].attr);
 		put_section(b, ids, 8 * ev[i].nr_ids);
-		ids += 8 * ev[i].nr_ids;
+		ids += 8 * (ev[i].nr_ids + ev[i].room);
 	}
+}
+
+static int note_ids(struct fmt_writer *w, const struct fmt_event *ev, size_t nr_ev)
+{
+	struct fmt_id_list *ids = realloc(w->ids, (nr_ev + 1) * sizeof(*ids));
+	uint64_t at = FMT_HEADER_SIZE;
+
+	if (!ids)
+		return -ENOMEM;
+	w->ids = ids;
+	for (size_t i = 0; i < nr_ev; i++) {
+		ids[i] = (struct fmt_id_list){ at, ev[i].nr_ids, ev[i].room };
+		at += 8 * (ev[i].nr_ids + ev[i].room);
+	}
+	return 0;
 }
 
 static void put_header_feature(struct fmt_buf *b, enum fmt_feat feat,
@@ -197,6 +221,10 @@ static int begin_stream(struct fmt_writer *w, const struct fmt_event *ev, size_t
 
 static int begin_file(struct fmt_writer *w, const struct fmt_event *ev, size_t nr_ev)
 {
+	int err = note_ids(w, ev, nr_ev);
+
+	if (err)
+		return err;
 	put_file_head(&w->scratch, ev, nr_ev);
 	return append_scratch(w);
 }
@@ -213,6 +241,33 @@ int fmt_writer_begin(struct fmt_writer *w, const struct fmt_event *ev, size_t nr
 	w->nr_events = nr_ev;
 	w->data_offset = w->pipe ? FMT_PIPE_HEADER_SIZE : w->pos;
 	commit(w);
+	return 0;
+}
+
+static uint64_t attrs_at(const struct fmt_writer *w)
+{
+	return w->data_offset - w->nr_events * FILE_ATTR_SIZE;
+}
+
+int fmt_writer_add_id(struct fmt_writer *w, size_t i, uint64_t id)
+{
+	const uint64_t size_at = attrs_at(w) + i * FILE_ATTR_SIZE + FMT_ATTR_SIZE + 8;
+	struct fmt_id_list *l;
+	int err;
+
+	if (w->failed || w->pipe)
+		return w->failed ? w->failed : -ESPIPE;
+	assert(i < w->nr_events);
+	l = &w->ids[i];
+	if (!l->room)
+		return -ENOSPC;
+	err = patch(w, l->at + 8 * l->n, id);
+	if (!err)
+		err = patch(w, size_at, 8 * (l->n + 1));
+	if (err)
+		return err;
+	l->n++;
+	l->room--;
 	return 0;
 }
 
@@ -428,7 +483,7 @@ static int complete_file(struct fmt_writer *w, const struct fmt_features *f)
 /* The first 8 bytes of an attr are its type and size: one store for each tracepoint. */
 static int name_tracepoints(struct fmt_writer *w, const struct fmt_features *f)
 {
-	uint64_t attrs = w->data_offset - w->nr_events * FILE_ATTR_SIZE;
+	uint64_t attrs = attrs_at(w);
 	int err = 0;
 
 	if (!f->tracing_data || f->nr_events != w->nr_events)

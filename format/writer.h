@@ -57,6 +57,7 @@ struct fmt_writer {
 	size_t nr_index, cap_index;
 	size_t valid_index; /* nr_index at the end of the last completed round */
 	size_t nr_events;
+	struct fmt_id_list *ids; /* of each event, in a file */
 	struct fmt_buf scratch;
 	int failed;  /* what the sink said; everything but rollback and finish repeats it */
 	bool unsure; /* a patch failed: the header may hold the old value or the new */
@@ -72,6 +73,13 @@ void fmt_writer_init(struct fmt_writer *w, const struct fmt_sink *sink, bool pip
  * the stream; an event with more than 8174 ids does not fit one: -EMSGSIZE. */
 int fmt_writer_begin(struct fmt_writer *w, const struct fmt_event *ev, size_t nr_ev,
 		     const struct fmt_features *f);
+
+/* One id more for event `i` of fmt_writer_begin(), before any record that has it: a descriptor
+ * that was opened later. The attrs section leaves the place (event.room) and claims it only
+ * when the id stands there, so that readers never see an id that nothing was opened with.
+ * -ENOSPC when there is no place left, -ESPIPE for a stream, where HEADER_ATTR records do
+ * (fmt_put_header_attr()); the writer stays usable after both. */
+int fmt_writer_add_id(struct fmt_writer *w, size_t i, uint64_t id);
 
 /* Ready-made records, whole ones. */
 int fmt_writer_put(struct fmt_writer *w, const struct fmt_buf *records);
