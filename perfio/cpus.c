@@ -123,6 +123,11 @@ int pio_cpus_online(struct pio_cpus *ret, const struct pio_sys *sys)
 	return from_sysfs(ret, sys, "online");
 }
 
+int pio_cpus_possible(struct pio_cpus *ret, const struct pio_sys *sys)
+{
+	return from_sysfs(ret, sys, "possible");
+}
+
 int pio_cpus_present(struct pio_cpus *ret, const struct pio_sys *sys)
 {
 	return from_sysfs(ret, sys, "present");

@@ -28,6 +28,8 @@ int pio_cpus_parse(struct pio_cpus *ret, const char *list, const char **ret_bad)
 __attribute__((warn_unused_result))
 int pio_cpus_online(struct pio_cpus *ret, const struct pio_sys *sys);
 __attribute__((warn_unused_result))
+int pio_cpus_possible(struct pio_cpus *ret, const struct pio_sys *sys);
+__attribute__((warn_unused_result))
 int pio_cpus_present(struct pio_cpus *ret, const struct pio_sys *sys);
 bool pio_cpus_has(const struct pio_cpus *c, int cpu);
 /* "0-3,8" into buf; the length, or -ENOSPC. */

@@ -38,6 +38,7 @@ struct pio_event {
 	struct perf_event_attr attr;
 	const char *name; /* borrowed; for messages and the file */
 	size_t leader;	  /* 1 + index of the event that leads its group, an earlier one; 0: none */
+	bool all_tasks;	  /* of the cpu, even where the target is a task; not per-thread */
 	bool optional;	  /* leave the event out where it cannot be opened (see `missing`) */
 	int missing;	  /* 0, or why an optional event was left out (-errno) */
 	struct pio_fd *fd;
@@ -47,7 +48,8 @@ struct pio_event {
 struct pio_place {
 	int cpu;   /* -1: per-thread */
 	pid_t tid; /* -1: per-cpu */
-	struct pio_ring ring;
+	struct pio_ring ring; /* no meta: retired */
+	uint64_t aux_base; /* where the ring's AUX bytes begin in the stream of this place */
 };
 
 /* What failed, for a message that can name the fix. */
@@ -60,15 +62,6 @@ struct pio_fault {
 	size_t opened;	   /* descriptors that were open by then */
 };
 
-struct pio_evset {
-	const struct pio_sys *sys;
-	struct pio_event *ev; /* borrowed array of nr_ev; the first may own AUX */
-	size_t nr_ev;
-	struct pio_place *place;
-	size_t nr_place;
-};
-#define PIO_EVSET_INIT (struct pio_evset){ 0 }
-
 struct pio_target {
 	struct pio_cpus cpus; /* borrowed; n = 0 means per-thread (cpu -1) */
 	const pid_t *tids;    /* borrowed; NULL means all tasks */
@@ -77,6 +70,16 @@ struct pio_target {
 	size_t aux_len;	 /* bytes of each AUX area, 2^n pages; 0: none */
 	bool overwrite;	 /* AUX areas keep the newest bytes (pio_ring_snapshot) */
 };
+
+struct pio_evset {
+	const struct pio_sys *sys;
+	struct pio_event *ev; /* borrowed array of nr_ev; the first may own AUX */
+	size_t nr_ev;
+	struct pio_place *place;
+	size_t nr_place;
+	struct pio_target target; /* as opened; pio_evset_add_cpu() needs what it borrows */
+};
+#define PIO_EVSET_INIT (struct pio_evset){ 0 }
 
 /*
  * Open ev[0..nr_ev) on the target and map the rings. The attrs are taken as they are, but
@@ -93,6 +96,23 @@ struct pio_target {
 __attribute__((warn_unused_result))
 int pio_evset_open(struct pio_evset *ret, const struct pio_sys *sys, struct pio_event *ev,
 		   size_t nr_ev, const struct pio_target *t, struct pio_fault *why);
+/*
+ * A cpu that went offline and one that came (system-wide sets). Of an offline cpu's events
+ * nothing comes any more, even when it is online again: it needs new descriptors.
+ *
+ * retire closes the descriptors of a place and unmaps its ring, whose bytes must have been
+ * written away. The place keeps its number; nr_fd of each event shrinks.
+ * add_cpu opens every event that is not missing on the cpu and maps its ring, disabled or not
+ * as the attrs say. It takes the place that the cpu had, where the AUX stream goes on behind
+ * what there was, or a new one. The place's number, or -errno with *why filled in and nothing
+ * changed: -ENODEV when the kernel is not yet (or no longer) ready on that cpu.
+ */
+void pio_evset_retire(struct pio_evset *s, size_t place);
+__attribute__((warn_unused_result))
+int pio_evset_add_cpu(struct pio_evset *s, int cpu, struct pio_fault *why);
+/* The place where a cpu's ring is now; -ENOENT. */
+__attribute__((warn_unused_result))
+int pio_evset_place_of(const struct pio_evset *s, int cpu);
 /* One ioctl per descriptor of event `i`; for the leader of a group, one that starts or stops
  * the whole group at once (PERF_IOC_FLAG_GROUP), and nothing for its members. Enabling what
  * is enabled, or disabling what is disabled, does nothing. 0 or the first failure. */

@@ -89,6 +89,8 @@ static int spans(struct iovec v[2], uint8_t *area, size_t len, uint64_t tail,
 
 int pio_ring_peek(struct pio_ring *r, struct iovec v[2])
 {
+	if (!r->meta)
+		return 0;
 	r->head = __atomic_load_n(&r->meta->data_head, __ATOMIC_ACQUIRE);
 	return spans(v, r->data, r->data_len, r->tail, r->head);
 }
@@ -135,6 +137,8 @@ int pio_ring_snapshot(struct pio_ring *r, struct iovec v[2], uint64_t *ret_offse
 
 void pio_ring_release(struct pio_ring *r)
 {
+	if (!r->meta)
+		return;
 	r->tail = r->head;
 	__atomic_store_n(&r->meta->data_tail, r->tail, __ATOMIC_RELEASE);
 }

@@ -47,7 +47,8 @@ __attribute__((warn_unused_result))
 int pio_ring_map_aux(struct pio_ring *r, size_t aux_len, bool overwrite);
 void pio_ring_done(struct pio_ring *r);
 
-/* New bytes since the last release, up to the head of now: the number of spans (0..2). */
+/* New bytes since the last release, up to the head of now: the number of spans (0..2), none
+ * of a ring that is not mapped. */
 int pio_ring_peek(struct pio_ring *r, struct iovec v[2]);
 int pio_ring_peek_aux(struct pio_ring *r, struct iovec v[2]);
 /* Give back everything the last peek handed out. */

@@ -95,11 +95,15 @@ static void lists_come_from_sysfs(void **state)
 
 	fixture_file(f, "sys/devices/system/cpu/online", "0,2-3\n");
 	fixture_file(f, "sys/devices/system/cpu/present", "0-7\n");
+	fixture_file(f, "sys/devices/system/cpu/possible", "0-63\n");
 	assert_int_equal(pio_cpus_online(&cpus, &f->sys), 0);
 	assert_int_equal(cpus.n, 3);
 	pio_cpus_done(&cpus);
 	assert_int_equal(pio_cpus_present(&cpus, &f->sys), 0);
 	assert_int_equal(cpus.n, 8);
+	pio_cpus_done(&cpus);
+	assert_int_equal(pio_cpus_possible(&cpus, &f->sys), 0);
+	assert_int_equal(cpus.n, 64);
 }
 
 static void a_missing_list_is_enoent(void **state)
