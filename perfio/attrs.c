@@ -93,6 +93,7 @@ struct perf_event_attr pio_attr_aux(const struct pio_attr_common *c,
 	a.exclude_guest = conf->exclude_guest;
 	a.exclude_host = conf->exclude_host;
 	a.aux_watermark = c->aux_watermark;
+	pio_attr_set_aux_action(&a, conf->aux_action);
 	return a;
 }
 
@@ -102,6 +103,55 @@ struct perf_event_attr pio_attr_tracepoint(const struct pio_attr_common *c, uint
 
 	a.sample_type |= PERF_SAMPLE_RAW;
 	return a;
+}
+
+/* Behind aux_sample_size, under whatever name the installed header has for it. */
+#define AUX_ACTION_AT (offsetof(struct perf_event_attr, aux_sample_size) + sizeof(uint32_t))
+
+void pio_attr_set_aux_action(struct perf_event_attr *a, uint32_t action)
+{
+	memcpy((char *)a + AUX_ACTION_AT, &action, sizeof(action));
+}
+
+uint32_t pio_attr_aux_action(const struct perf_event_attr *a)
+{
+	uint32_t action;
+
+	memcpy(&action, (const char *)a + AUX_ACTION_AT, sizeof(action));
+	return action;
+}
+
+uint32_t pio_aux_action(const char *word, size_t len)
+{
+	static const struct {
+		const char *name;
+		uint32_t bit;
+	} actions[] = {
+		{ "start-paused", PIO_AUX_START_PAUSED },
+		{ "pause", PIO_AUX_PAUSE },
+		{ "resume", PIO_AUX_RESUME },
+	};
+
+	for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++)
+		if (strlen(actions[i].name) == len && !strncmp(word, actions[i].name, len))
+			return actions[i].bit;
+	return 0;
+}
+
+/* perf_copy_attr() refuses unknown bits before anything else is looked at (EINVAL); a kernel
+ * that knows them finds that a software event cannot start paused (EOPNOTSUPP). Both in
+ * kernel/events/core.c; seen on 6.1 and 6.18. */
+bool pio_aux_action_known(const struct pio_sys *sys)
+{
+	const struct pio_attr_common c = { .clockid = -1 };
+	struct perf_event_attr a = dummy(&c);
+	int fd;
+
+	pio_attr_set_aux_action(&a, PIO_AUX_START_PAUSED);
+	fd = sys->open(&a, 0, -1, -1, 0);
+	if (fd >= 0)
+		(void)sys->close(fd);
+	return fd == -EOPNOTSUPP;
 }
 
 const char *pio_attr_reduce(struct perf_event_attr *a, int err)

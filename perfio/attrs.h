@@ -58,6 +58,21 @@ struct perf_event_attr pio_attr_tracepoint(const struct pio_attr_common *c, uint
  */
 const char *pio_attr_reduce(struct perf_event_attr *a, int err);
 
+/* aux_action, the word at 116 that linux/perf_event.h has since 6.13: what an event does to
+ * the AUX event that leads its group, or how the AUX event itself starts. Older kernels
+ * refuse what is not zero there (-EINVAL). */
+enum {
+	PIO_AUX_START_PAUSED = 1, /* of the AUX event */
+	PIO_AUX_PAUSE = 2,	  /* of the others: on overflow */
+	PIO_AUX_RESUME = 4,
+};
+void pio_attr_set_aux_action(struct perf_event_attr *a, uint32_t action);
+uint32_t pio_attr_aux_action(const struct perf_event_attr *a);
+/* "start-paused", "pause", "resume" (perf's term aux-action); 0 for any other word. */
+uint32_t pio_aux_action(const char *word, size_t len);
+/* Does the kernel know aux_action at all? It is asked with an event that cannot have one. */
+bool pio_aux_action_known(const struct pio_sys *sys);
+
 /* The attr as 128 bytes for a file. aux_action (the word at 116) is kept. */
 void pio_attr_bytes(const struct perf_event_attr *a, uint8_t ret[128]);
 

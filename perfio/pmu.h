@@ -62,6 +62,7 @@ bool pio_pmu_cap(const struct pio_pmu *p, const char *cap, uint64_t *ret);
 /* What stands between the slashes, and the modifiers behind them. */
 struct pio_config {
 	uint64_t config[3];
+	uint32_t aux_action; /* term aux-action=, see perfio/attrs.h */
 	bool exclude_user, exclude_kernel, exclude_hv, exclude_guest, exclude_host;
 };
 

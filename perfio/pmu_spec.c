@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perfio/attrs.h"
 #include "perfio/pmu.h"
 
 struct parser {
@@ -101,6 +102,28 @@ static int parse_value(struct parser *ps, const char *at, const char *end, uint6
 	return 0;
 }
 
+/* A term of perf's own, which no PMU describes. */
+static bool is_aux_action(const char *at, size_t len)
+{
+	static const char name[] = "aux-action";
+
+	return len == strlen(name) && !strncmp(at, name, len);
+}
+
+static int parse_aux_action(struct parser *ps, const char *at, const char *end)
+{
+	uint32_t action = pio_aux_action(at, (size_t)(end - at));
+
+	if (!action)
+		return wrong(ps, at, (size_t)(end - at), "aux-action is none of "
+			     "start-paused, pause, resume");
+	if (action != PIO_AUX_START_PAUSED)
+		return wrong(ps, at, (size_t)(end - at), "an AUX event cannot pause or resume "
+			     "itself: it takes aux-action=start-paused");
+	ps->c.aux_action = action;
+	return 0;
+}
+
 static int parse_term(struct parser *ps, const char *at, const char *end)
 {
 	const char *eq = memchr(at, '=', (size_t)(end - at));
@@ -112,6 +135,8 @@ static int parse_term(struct parser *ps, const char *at, const char *end)
 
 	if (!len)
 		return wrong(ps, at, (size_t)(end - at), "empty term");
+	if (is_aux_action(at, len))
+		return parse_aux_action(ps, eq ? eq + 1 : end, end);
 	if (!t && raw_word(&raw, at, len))
 		t = &raw;
 	if (!t)

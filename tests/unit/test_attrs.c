@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "perfio/attrs.h"
+#include "tests/unit/fake_sys.h"
 
 static const struct pio_attr_common common = {
 	.read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST,
@@ -186,6 +187,62 @@ static void bytes_are_golden(void **state)
 	assert_memory_equal(got, want, sizeof(want));
 }
 
+static void aux_action_is_the_word_at_116(void **state)
+{
+	const struct pio_attr_common c = { .clockid = -1 };
+	const struct pio_pmu pt = { .type = 8 };
+	const struct pio_config conf = { .aux_action = PIO_AUX_START_PAUSED };
+	struct perf_event_attr a = pio_attr_aux(&c, &pt, &conf), none = pio_attr_switch(&c);
+	uint8_t with[128], without[128];
+
+	(void)state;
+	assert_int_equal(pio_attr_aux_action(&a), 1);
+	pio_attr_bytes(&a, with);
+	assert_int_equal(with[116], 1);
+	pio_attr_bytes(&none, without);
+	pio_attr_set_aux_action(&none, PIO_AUX_PAUSE | PIO_AUX_RESUME);
+	pio_attr_bytes(&none, with);
+	assert_int_equal(with[116], 6);
+	with[116] = 0;
+	assert_memory_equal(with, without, 128);
+}
+
+static void aux_actions_have_perfs_names(void **state)
+{
+	(void)state;
+	assert_int_equal(pio_aux_action("start-paused", 12), 1);
+	assert_int_equal(pio_aux_action("pause,tsc", 5), 2);
+	assert_int_equal(pio_aux_action("resume", 6), 4);
+	assert_int_equal(pio_aux_action("resum", 5), 0);
+	assert_int_equal(pio_aux_action("", 0), 0);
+}
+
+static int answer;
+static int asked_for_action(const struct perf_event_attr *a, pid_t pid, int cpu)
+{
+	assert_int_equal(pio_attr_aux_action(a), PIO_AUX_START_PAUSED);
+	assert_int_equal(a->type, PERF_TYPE_SOFTWARE);
+	assert_true(pid == 0 && cpu == -1);
+	return answer;
+}
+
+static void a_kernel_that_knows_aux_action_says_eopnotsupp(void **state)
+{
+	(void)state;
+	fake_reset();
+	fake_refuse = asked_for_action;
+	answer = -EOPNOTSUPP;
+	assert_true(pio_aux_action_known(&fake_sys));
+	answer = -EINVAL;
+	assert_false(pio_aux_action_known(&fake_sys));
+	answer = -EACCES;
+	assert_false(pio_aux_action_known(&fake_sys));
+	answer = 0;
+	assert_false(pio_aux_action_known(&fake_sys));
+	assert_int_equal(fake_lent_fds(), 0);
+	fake_reset();
+}
+
 static void what_is_newest_is_given_up_first(void **state)
 {
 	struct perf_event_attr a = pio_attr_tracking(&common);
@@ -219,6 +276,9 @@ int main(void)
 		cmocka_unit_test(tracepoints_carry_their_fields),
 		cmocka_unit_test(settings_reach_the_attr),
 		cmocka_unit_test(bytes_are_golden),
+		cmocka_unit_test(aux_action_is_the_word_at_116),
+		cmocka_unit_test(aux_actions_have_perfs_names),
+		cmocka_unit_test(a_kernel_that_knows_aux_action_says_eopnotsupp),
 		cmocka_unit_test(what_is_newest_is_given_up_first),
 		cmocka_unit_test(a_refusal_of_rights_takes_what_needs_rights),
 	};

@@ -227,6 +227,17 @@ static void terms_go_to_their_bits(void **state)
 	assert_int_equal(config("config=0x300e601"), 0x300e601);
 }
 
+static void aux_action_is_known_without_sysfs(void **state)
+{
+	struct pio_config c = { .config = { 0 } };
+	struct pio_spec_error why;
+
+	load(*state);
+	assert_int_equal(pio_pmu_parse(&c, &pmu, "aux-action=start-paused,tsc", "", &why), 0);
+	assert_int_equal(c.aux_action, 1);
+	assert_int_equal(c.config[0], 0x400);
+}
+
 static void what_is_not_named_stays(void **state)
 {
 	struct pio_config c = { .config = { 0x300e601, 5, 6 }, .exclude_guest = true };
@@ -292,6 +303,11 @@ static void every_error_names_the_word(void **state)
 		{ "ptw", "", "ptw", "not supported by this CPU" },
 		{ "event", "", "event", "not supported by this CPU" },
 		{ "branch", "", "branch", "needs the term pt" },
+		{ "aux-action", "", "", "aux-action is none of start-paused, pause, resume" },
+		{ "aux-action=x,tsc", "", "x",
+		  "aux-action is none of start-paused, pause, resume" },
+		{ "tsc,aux-action=pause", "", "pause",
+		  "an AUX event cannot pause or resume itself: it takes aux-action=start-paused" },
 		{ "", "x", "x", "unknown modifier" },
 		{ "", "ux", "x", "unknown modifier" },
 	};
@@ -306,6 +322,7 @@ static void every_error_names_the_word(void **state)
 		assert_string_equal(why.what, bad[i].what);
 		assert_string_equal(why.word, bad[i].word);
 		assert_int_equal(c.config[0], 76);
+		assert_int_equal(c.aux_action, 0);
 	}
 }
 
@@ -396,6 +413,7 @@ int main(void)
 		T(pmus_are_listed_by_type),
 		T(caps_of_others_are_decimal_or_0x),
 		T(terms_go_to_their_bits),
+		T(aux_action_is_known_without_sysfs),
 		T(what_is_not_named_stays),
 		T(modifiers_exclude_the_other_levels),
 		T(every_error_names_the_word),
