@@ -74,14 +74,16 @@ static int raise_nofile(void)
 	return setrlimit(RLIMIT_NOFILE, &l) ? -errno : 0;
 }
 
-static int open_attr(struct opening *o, struct perf_event_attr *attr,
-		     const struct pio_fd *f, int group_fd)
+static int open_attr(struct opening *o, const struct pio_event *e,
+		     struct perf_event_attr *attr, const struct pio_fd *f, int group_fd)
 {
-	int fd = o->s.sys->open(attr, f->tid, f->cpu, group_fd, 0);
+	unsigned long flags = e->cgroup ? PERF_FLAG_PID_CGROUP : 0;
+	pid_t pid = e->cgroup ? e->cgroup->fd : f->tid;
+	int fd = o->s.sys->open(attr, pid, f->cpu, group_fd, flags);
 
 	if (fd != -EMFILE || raise_nofile())
 		return fd;
-	return o->s.sys->open(attr, f->tid, f->cpu, group_fd, 0);
+	return o->s.sys->open(attr, pid, f->cpu, group_fd, flags);
 }
 
 /* The descriptor of e's group leader on the same cpu and task: -1 when e is in no group,
@@ -110,7 +112,7 @@ static int open_reduced(struct opening *o, struct pio_event *e, const struct pio
 	int fd = err;
 
 	while (refused(fd) && pio_attr_reduce(&less, fd)) {
-		fd = open_attr(o, &less, f, group_fd);
+		fd = open_attr(o, e, &less, f, group_fd);
 		if (fd >= 0) {
 			e->attr = less;
 			return fd;
@@ -127,7 +129,7 @@ static int open_one(struct opening *o, struct pio_event *e, size_t place, int cp
 
 	*f = (struct pio_fd){ .cpu = cpu, .tid = tid, .place = place };
 	group_fd = group_of(o, e, f);
-	f->fd = group_fd < NO_GROUP ? group_fd : open_attr(o, &e->attr, f, group_fd);
+	f->fd = group_fd < NO_GROUP ? group_fd : open_attr(o, e, &e->attr, f, group_fd);
 	if (refused(f->fd) && !e->nr_fd)
 		f->fd = open_reduced(o, e, f, group_fd, f->fd);
 	if (f->fd == -ESRCH && o->t->nr_tids > 1)
@@ -136,7 +138,11 @@ static int open_one(struct opening *o, struct pio_event *e, size_t place, int cp
 		return fault(o, f->fd, "perf_event_open", e, f, 0);
 	e->nr_fd++; /* from here on it is closed with the rest */
 	err = o->s.sys->ioctl(f->fd, PERF_EVENT_IOC_ID, (uintptr_t)&f->id);
-	return err < 0 ? fault(o, err, "ioctl PERF_EVENT_IOC_ID", e, f, 0) : 0;
+	if (err < 0)
+		return fault(o, err, "ioctl PERF_EVENT_IOC_ID", e, f, 0);
+	if (e->filter)
+		err = o->s.sys->ioctl(f->fd, PERF_EVENT_IOC_SET_FILTER, (uintptr_t)e->filter);
+	return err < 0 ? fault(o, err, "ioctl PERF_EVENT_IOC_SET_FILTER", e, f, 0) : 0;
 }
 
 static int open_on_cpu(struct opening *o, struct pio_event *e, size_t place)

@@ -23,6 +23,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "perfio/cgroupfs.h"
 #include "perfio/cpus.h"
 #include "perfio/ring.h"
 
@@ -37,8 +38,14 @@ struct pio_fd {
 struct pio_event {
 	struct perf_event_attr attr;
 	const char *name; /* borrowed; for messages and the file */
-	size_t leader;	  /* 1 + index of the event that leads its group, an earlier one; 0: none */
 	bool all_tasks;	  /* of the cpu, even where the target is a task; not per-thread */
+	size_t leader;	  /* 1 + index of the event that leads its group, an earlier one; 0: none */
+	/* Set on each descriptor as it is opened (PERF_EVENT_IOC_SET_FILTER): addresses as
+	 * numbers for an AUX event, an expression for a tracepoint; borrowed, NULL: none */
+	const char *filter;
+	/* Only tasks of this control group; needs cpus and no tids; borrowed, NULL: all. A
+	 * group of events has one cgroup (perf_cgroup_connect(), kernel/events/core.c). */
+	const struct pio_cgroup *cgroup;
 	bool optional;	  /* leave the event out where it cannot be opened (see `missing`) */
 	int missing;	  /* 0, or why an optional event was left out (-errno) */
 	struct pio_fd *fd;

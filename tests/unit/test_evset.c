@@ -243,6 +243,61 @@ static void faults_name_call_event_and_cpu(void **state)
 	fails(FAKE_IOCTL, 7, EINVAL, "ioctl PERF_EVENT_IOC_SET_OUTPUT", "tracking", 0);
 }
 
+static void a_filter_reaches_every_descriptor_of_its_event(void **state)
+{
+	static const char text[] = "filter 0x1000/0x20@/bin/true";
+
+	(void)state;
+	ev[0].filter = text;
+	assert_int_equal(open_set(on_threads(2)), 0);
+	for (size_t k = 0; k < 2; k++) {
+		assert_string_equal(fake_event_of(ev[0].fd[k].fd)->filter, text);
+		assert_string_equal(fake_event_of(ev[1].fd[k].fd)->filter, "");
+	}
+}
+
+static void a_refused_filter_is_named_and_gives_everything_back(void **state)
+{
+	const struct pio_target targets[] = { on_cpus(), on_threads(2) };
+
+	(void)state;
+	ev[0].filter = "filter 0xffffffff81000000/0x1000";
+	for (size_t k = 0; k < 2; k++)
+		for (unsigned n = 1; n < 23; n++) { /* as above, and two filters */
+			fake_reset();
+			fake_fail(FAKE_ANY, n, EIO);
+			assert_int_equal(open_set(targets[k]), -EIO);
+			assert_int_equal(fake_lent_fds() + fake_lent_maps(), 0);
+		}
+	fails(FAKE_IOCTL, 2, EOPNOTSUPP, "ioctl PERF_EVENT_IOC_SET_FILTER", "intel_pt", 0);
+	fails(FAKE_IOCTL, 4, EINVAL, "ioctl PERF_EVENT_IOC_SET_FILTER", "intel_pt", 3);
+}
+
+static void a_cgroup_stands_in_for_the_task(void **state)
+{
+	const struct pio_cgroup c = { .name = NULL, .fd = 77 };
+
+	(void)state;
+	ev[0].cgroup = ev[2].cgroup = &c;
+	ev[2].leader = 1;
+	assert_int_equal(open_set(on_cpus()), 0);
+	for (size_t k = 0; k < 2; k++) {
+		const struct fake_event *pt = fake_event_of(ev[0].fd[k].fd);
+		const struct fake_event *tracking = fake_event_of(ev[1].fd[k].fd);
+		const struct fake_event *sw = fake_event_of(ev[2].fd[k].fd);
+
+		assert_int_equal(pt->flags, PERF_FLAG_PID_CGROUP);
+		assert_int_equal(pt->pid, 77);
+		assert_int_equal(pt->cpu, two_cpus[k]);
+		assert_int_equal(ev[0].fd[k].tid, -1);
+		assert_int_equal(tracking->flags, 0);
+		assert_int_equal(tracking->pid, -1);
+		assert_int_equal(sw->flags, PERF_FLAG_PID_CGROUP);
+		assert_int_equal(sw->pid, 77);
+		assert_int_equal(sw->group_fd, pt->fd);
+	}
+}
+
 static int no_501(const struct perf_event_attr *a, pid_t pid, int cpu)
 {
 	(void)a, (void)cpu;
@@ -505,6 +560,9 @@ int main(void)
 		T(without_aux_len_there_is_no_aux_area),
 		T(every_failing_call_gives_everything_back),
 		T(faults_name_call_event_and_cpu),
+		T(a_filter_reaches_every_descriptor_of_its_event),
+		T(a_refused_filter_is_named_and_gives_everything_back),
+		T(a_cgroup_stands_in_for_the_task),
 		T(a_thread_that_has_gone_is_skipped),
 		T(a_thread_gone_on_all_cpus_is_skipped_too),
 		T(when_all_have_gone_it_is_esrch),
