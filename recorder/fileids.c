@@ -22,6 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "recorder/units.h"
+
 #define TRUST_NS UINT64_C(10000000)
 /* Beyond this all is forgotten at once: 15 MiB. */
 #define MOST_FILES	((size_t)32768)
@@ -276,7 +278,7 @@ static uint64_t now(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return units_ns(&t);
 }
 
 /* Below 4 GiB it is the vdso of a 32-bit process, which is not ours. */

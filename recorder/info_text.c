@@ -6,6 +6,7 @@
 
 #include "format/event.h"
 #include "recorder/info.h"
+#include "recorder/units.h"
 
 /* Text from a file may hold anything, and a terminal obeys some of it. */
 static void put_safe(const char *s)
@@ -25,16 +26,12 @@ static void put_field(const char *name, const char *value)
 
 static void put_head(const struct info_file *f)
 {
-	static const char units[] = "KMGTPE";
-	double v = (double)f->bytes;
-	int u = -1;
+	char size[16];
 
-	for (; v >= 1024; v /= 1024)
-		u++;
 	printf("%-10s ", "file");
 	put_safe(f->path);
-	if (u >= 0)
-		printf(", %.1f %ciB", v, units[u]);
+	if (f->bytes >= 1024)
+		printf(", %s", units_bytes(f->bytes, size));
 	printf(" (%" PRIu64 " bytes)%s\n", f->bytes, f->r->pipe ? ", pipe form" : "");
 }
 
@@ -102,7 +99,7 @@ static void put_command(const struct fmt_reader *r)
 
 static void put_seconds(uint64_t ns)
 {
-	printf("%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
+	printf("%" PRIu64 ".%09" PRIu64, ns / NS_PER_S, ns % NS_PER_S);
 }
 
 static void put_time(const struct info *i)

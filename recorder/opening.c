@@ -17,6 +17,7 @@
 #include "recorder/explain.h"
 #include "recorder/log.h"
 #include "recorder/softpmu.h"
+#include "recorder/units.h"
 
 static int no_memory(void)
 {
@@ -103,9 +104,8 @@ static void read_clock_pair(struct session *s)
 	clock_gettime(s->plan.clockid, &a);
 	clock_gettime(CLOCK_REALTIME, &wall);
 	clock_gettime(s->plan.clockid, &b);
-	s->wall_ns = (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec;
-	s->clock_ns = ((uint64_t)a.tv_sec + (uint64_t)b.tv_sec) * 500000000u +
-		      ((uint64_t)a.tv_nsec + (uint64_t)b.tv_nsec) / 2;
+	s->wall_ns = units_ns(&wall);
+	s->clock_ns = (units_ns(&a) + units_ns(&b)) / 2;
 }
 
 static size_t count_ids(const struct session *s)

@@ -6,20 +6,7 @@
 
 #include "format/abi.h"
 #include "recorder/log.h"
-
-static const char *human(uint64_t bytes, char *buf, size_t size)
-{
-	static const char *const unit[] = { "B", "KiB", "MiB", "GiB", "TiB" };
-	double v = (double)bytes;
-	size_t u = 0;
-
-	while (v >= 1024 && u < 4) {
-		v /= 1024;
-		u++;
-	}
-	snprintf(buf, size, u ? "%.1f %s" : "%.0f %s", v, unit[u]);
-	return buf;
-}
+#include "recorder/units.h"
 
 static const char *target(const struct session *s, char *buf, size_t size)
 {
@@ -76,7 +63,7 @@ void report_start(const struct session *s)
 void report_status(const struct session *s)
 {
 	struct ledger_losses l = ledger_sum(&s->ledger);
-	char bytes[32], aux[32], line[256];
+	char bytes[16], aux[16], line[256];
 	struct soft_stats st;
 	uint64_t ns = session_now() - s->on_ns;
 	int n;
@@ -84,10 +71,10 @@ void report_status(const struct session *s)
 	if (!log_has_status())
 		return;
 	n = snprintf(line, sizeof(line), "%.1f s  %s written", (double)ns / 1e9,
-		     human(s->writer.pos, bytes, sizeof(bytes)));
+		     units_bytes(s->writer.pos, bytes));
 	if (s->plan.source != SOURCE_NONE)
 		n += snprintf(line + n, sizeof(line) - (size_t)n, "  %s AUX",
-			      human(l.aux_bytes, aux, sizeof(aux)));
+			      units_bytes(l.aux_bytes, aux));
 	if (s->source.soft) {
 		soft_stats(s->source.soft, &st);
 		n += snprintf(line + n, sizeof(line) - (size_t)n,
@@ -104,7 +91,7 @@ void report_status(const struct session *s)
 
 static void report_row(const struct ledger_row *r)
 {
-	char bytes[32], who[32], line[256];
+	char bytes[16], who[32], line[256];
 	int n = 0;
 
 	if (r->cpu >= 0)
@@ -113,7 +100,7 @@ static void report_row(const struct ledger_row *r)
 		snprintf(who, sizeof(who), "thread %d", r->tid);
 	if (r->aux_bytes)
 		n += snprintf(line + n, sizeof(line) - (size_t)n, " %s AUX in %llu chunks",
-			      human(r->aux_bytes, bytes, sizeof(bytes)),
+			      units_bytes(r->aux_bytes, bytes),
 			      (unsigned long long)r->aux_chunks);
 	if (r->lost)
 		n += snprintf(line + n, sizeof(line) - (size_t)n,
@@ -162,17 +149,17 @@ void report_end(const struct session *s)
 {
 	struct ledger_losses l = ledger_sum(&s->ledger);
 	struct soft_stats st;
-	char bytes[32], aux[32];
+	char bytes[16], aux[16];
 	uint64_t switches = s->ledger.by_type[FMT_REC_SWITCH] +
 			    s->ledger.by_type[FMT_REC_SWITCH_CPU_WIDE];
 
 	log_info("%s '%s': %s in %.2f s, %llu records (%llu switches, %llu samples), %s AUX",
 		 s->out.stream ? "sent" : "wrote", s->cfg->output,
-		 human(s->writer.pos, bytes, sizeof(bytes)),
+		 units_bytes(s->writer.pos, bytes),
 		 (double)(s->off_ns - s->on_ns) / 1e9, (unsigned long long)s->ledger.records,
 		 (unsigned long long)switches,
 		 (unsigned long long)s->ledger.by_type[FMT_REC_SAMPLE],
-		 human(l.aux_bytes, aux, sizeof(aux)));
+		 units_bytes(l.aux_bytes, aux));
 	if (s->source.soft) {
 		soft_stats(s->source.soft, &st);
 		log_info("  %llu instructions of %llu threads in %llu processes, %llu per second",

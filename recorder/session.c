@@ -16,6 +16,7 @@
 #include "recorder/cmd.h"
 #include "recorder/explain.h"
 #include "recorder/log.h"
+#include "recorder/units.h"
 
 enum {
 	ROUND_MS = 250,		   /* a round at least so often: the file lags no further */
@@ -35,7 +36,7 @@ uint64_t session_now(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return units_ns(&t);
 }
 
 uint64_t session_time(const struct session *s, uint64_t ticks)
@@ -69,7 +70,7 @@ struct fmt_features session_features(struct session *s)
 	if (s->plan.clockid >= 0 && !clock_getres(s->plan.clockid, &res)) {
 		f.have_clock = true;
 		f.clockid = (uint32_t)s->plan.clockid;
-		f.clock_res_ns = (uint64_t)res.tv_sec * 1000000000u + (uint64_t)res.tv_nsec;
+		f.clock_res_ns = units_ns(&res);
 		f.wall_ns = s->wall_ns;
 		f.clock_ns = s->clock_ns;
 	}

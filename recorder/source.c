@@ -7,6 +7,8 @@
 #include <x86intrin.h>
 #endif
 
+#include "recorder/units.h"
+
 size_t source_nr_queues(const struct source *s)
 {
 	if (s->soft)
@@ -60,7 +62,7 @@ uint64_t source_ticks(const struct source *s)
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return units_ns(&t);
 #endif
 }
 

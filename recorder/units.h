@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Times and sizes in the one form that the program uses, and in the one it shows. */
+#ifndef RECORDER_UNITS_H
+#define RECORDER_UNITS_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define NS_PER_S UINT64_C(1000000000)
+
+static inline uint64_t units_ns(const struct timespec *t)
+{
+	return (uint64_t)t->tv_sec * NS_PER_S + (uint64_t)t->tv_nsec;
+}
+
+/* "512 B", "1.5 KiB" ... "16.0 EiB" into buf, which is returned. */
+const char *units_bytes(uint64_t bytes, char buf[16]);
+
+#endif
