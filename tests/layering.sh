@@ -24,6 +24,7 @@ refuse "format/ includes a neighbour" '#include "(perfio|recorder)/' format/*.[c
 refuse "perfio/ includes a neighbour" '#include "(format|recorder)/' perfio/*.[ch] perfio/soft/*.[ch]
 refuse "format/ includes a header that changes with the kernel" '#include <linux/' format/*.[ch]
 refuse "a library prints" '\b(printf|puts|perror|fprintf)\(' format/*.c perfio/*.c perfio/soft/*.c
+only 'jansson\.h' 'recorder/jtree\.[ch]'
 only 'libelf\.h|gelf\.h' 'perfio/(buildid|elfsym)\.c'
 only 'intel-pt\.h' 'perfio/soft/pt\.[ch]'
 only 'Zydis/.*' 'perfio/soft/insn\.[ch]'
