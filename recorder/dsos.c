@@ -16,6 +16,7 @@
 #include "format/abi.h"
 #include "format/le.h"
 #include "perfio/buildid.h"
+#include "recorder/hash.h"
 
 #define KERNEL_NAME "[kernel.kallsyms]"
 
@@ -71,17 +72,9 @@ void dsos_free(struct dsos *d)
 	free(d);
 }
 
-/* FNV-1a, 64 bits (draft-eastlake-fnv) */
-static uint64_t hash_bytes(uint64_t h, const void *p, size_t n)
-{
-	for (const uint8_t *b = p; n; n--)
-		h = (h ^ *b++) * UINT64_C(0x100000001b3);
-	return h;
-}
-
 static uint64_t hash_dso(const struct dso *e, const char *name)
 {
-	uint64_t h = hash_bytes(UINT64_C(0xcbf29ce484222325), name, strlen(name));
+	uint64_t h = hash_bytes(HASH_INIT, name, strlen(name));
 
 	h = hash_bytes(h, e->id, e->size);
 	return hash_bytes(h, &e->ino, sizeof(e->ino));

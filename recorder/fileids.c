@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "recorder/hash.h"
 #include "recorder/units.h"
 
 #define TRUST_NS UINT64_C(10000000)
@@ -85,11 +86,11 @@ void fileids_free(struct fileids *f)
 
 static uint64_t hash_key(const struct fileids_key *k)
 {
-	uint64_t h = (k->ino << 20 ^ (uint64_t)k->maj << 12 ^ k->min) + 1;
+	uint64_t h = hash_bytes(HASH_INIT, &k->ino, sizeof(k->ino));
 
-	for (const char *p = k->name; *p; p++)
-		h = (h ^ (uint8_t)*p) * UINT64_C(0x100000001b3);
-	return h ^ h >> 32;
+	h = hash_bytes(h, &k->maj, sizeof(k->maj));
+	h = hash_bytes(h, &k->min, sizeof(k->min));
+	return hash_bytes(h, k->name, strlen(k->name));
 }
 
 static struct file *find(const struct fileids *f, const struct fileids_key *k,
