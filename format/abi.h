@@ -36,6 +36,30 @@
 #define FMT_REC_HEADER_SIZE 8u
 #define FMT_REC_SIZE_MAX    65528u /* the largest multiple of 8 that size can say */
 
+/* Offsets in a record, its header included, of what is read and not only written. */
+#define FMT_REC_AT_MISC		    4u	/* u16 */
+#define FMT_REC_AT_SIZE		    6u	/* u16 */
+#define FMT_MMAP_AT_PID		    8u	/* u32; MMAP and MMAP2, up to LEN [uapi] */
+#define FMT_MMAP_AT_ADDR	    16u /* u64 */
+#define FMT_MMAP_AT_LEN		    24u /* u64 */
+#define FMT_MMAP_AT_NAME	    40u
+#define FMT_MMAP2_AT_MAJ	    40u /* u32; the file, by device and inode ... */
+#define FMT_MMAP2_AT_MIN	    44u /* u32 */
+#define FMT_MMAP2_AT_INO	    48u /* u64 */
+#define FMT_MMAP2_AT_INO_GENERATION 56u /* u64 */
+#define FMT_MMAP2_AT_ID_SIZE	    40u /* u8; ... or by build id */
+#define FMT_MMAP2_AT_ID		    44u /* u8[20] */
+#define FMT_MMAP2_AT_PROT	    64u /* u32 */
+#define FMT_MMAP2_AT_NAME	    72u
+#define FMT_LOST_AT_LOST	    16u /* u64 [uapi] */
+#define FMT_LOST_SAMPLES_AT_LOST    8u	/* u64 [uapi] */
+#define FMT_AUX_AT_FLAGS	    24u /* u64 [uapi] */
+#define FMT_AUXTRACE_INFO_AT_TYPE   8u	/* u32 [perf] */
+#define FMT_AUXTRACE_AT_SIZE	    8u	/* u64 [perf] */
+#define FMT_AUXTRACE_AT_IDX	    32u /* u32 */
+#define FMT_AUXTRACE_AT_TID	    36u /* u32 */
+#define FMT_AUXTRACE_AT_CPU	    40u /* u32 */
+
 /* Record types of the kernel [uapi], below FMT_REC_USER_START. */
 enum fmt_rec_type {
 	FMT_REC_MMAP = 1,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/abi.h"
 #include "format/le.h"
 
 static uint8_t *grow(struct fmt_buf *b, size_t n)
@@ -98,6 +99,6 @@ int fmt_record_end(struct fmt_buf *b, size_t at)
 	if (b->err)
 		b->len = at;
 	else
-		le_put(b->data + at + 6, size, 2);
+		le_put(b->data + at + FMT_REC_AT_SIZE, size, 2);
 	return b->err;
 }

@@ -180,7 +180,7 @@ static int payload_len(struct fmt_reader *r, const struct fmt_rec *rec, uint64_t
 		if (rec->size < FMT_AUXTRACE_RECORD_SIZE)
 			return fmt_reader_bad(r, -EBADMSG, rec->at,
 					      "an AUXTRACE record of 48 bytes");
-		*ret = le_get(rec->p + 8, 8);
+		*ret = le_get(rec->p + FMT_AUXTRACE_AT_SIZE, 8);
 		return 0;
 	}
 	if (rec->size < 12)
@@ -245,8 +245,8 @@ int fmt_reader_next(struct fmt_reader *r, struct fmt_rec *ret)
 	if (left < FMT_REC_HEADER_SIZE)
 		return runs_over(r, "a whole record header");
 	rec.type = le_get32(rec.p);
-	rec.misc = le_get16(rec.p + 4);
-	rec.size = le_get16(rec.p + 6);
+	rec.misc = le_get16(rec.p + FMT_REC_AT_MISC);
+	rec.size = le_get16(rec.p + FMT_REC_AT_SIZE);
 	if (rec.size < FMT_REC_HEADER_SIZE)
 		return fmt_reader_bad(r, -EBADMSG, r->at, "a record size of 8 or more");
 	if (rec.size > left)

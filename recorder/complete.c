@@ -7,58 +7,44 @@
 #include "format/abi.h"
 #include "format/le.h"
 
-/* Offsets in PERF_RECORD_MMAP2, perf_event_open(2). */
-enum {
-	MISC = 4,
-	PID = 8,
-	ADDR = 16,
-	LEN = 24,
-	MAJ = 40, /* the 24 bytes that say which file, in this form ... */
-	MIN = 44,
-	INO = 48,
-	INO_GENERATION = 56,
-	ID_SIZE = 40, /* ... or in that one */
-	ID = 44,
-	PROT = 64,
-	NAME = 72,
-};
-
 static bool whole_mmap2(const uint8_t *rec, size_t size)
 {
-	return le_get32(rec) == FMT_REC_MMAP2 && size > NAME &&
-	       memchr(rec + NAME, '\0', size - NAME);
+	return le_get32(rec) == FMT_REC_MMAP2 && size > FMT_MMAP2_AT_NAME &&
+	       memchr(rec + FMT_MMAP2_AT_NAME, '\0', size - FMT_MMAP2_AT_NAME);
 }
 
 /* Our event did not ask for build ids: the bit is another recorder's (perfio/attrs.h), and
  * the record holds device and inode nevertheless. */
 static bool take_foreign_bit(uint8_t *rec)
 {
-	uint16_t misc = le_get16(rec + MISC);
+	uint16_t misc = le_get16(rec + FMT_REC_AT_MISC);
 
-	le_put(rec + MISC, misc & ~FMT_MISC_MMAP_BUILD_ID, 2);
+	le_put(rec + FMT_REC_AT_MISC, misc & ~FMT_MISC_MMAP_BUILD_ID, 2);
 	return misc & FMT_MISC_MMAP_BUILD_ID;
 }
 
 static bool put_id(const struct complete *c, uint8_t *rec)
 {
 	const struct fileids_key k = {
-		.start = le_get(rec + ADDR, 8),
-		.len = le_get(rec + LEN, 8),
-		.ino = le_get(rec + INO, 8),
-		.ino_generation = le_get(rec + INO_GENERATION, 8),
-		.maj = le_get32(rec + MAJ),
-		.min = le_get32(rec + MIN),
-		.name = (const char *)rec + NAME,
+		.start = le_get(rec + FMT_MMAP_AT_ADDR, 8),
+		.len = le_get(rec + FMT_MMAP_AT_LEN, 8),
+		.ino = le_get(rec + FMT_MMAP2_AT_INO, 8),
+		.ino_generation = le_get(rec + FMT_MMAP2_AT_INO_GENERATION, 8),
+		.maj = le_get32(rec + FMT_MMAP2_AT_MAJ),
+		.min = le_get32(rec + FMT_MMAP2_AT_MIN),
+		.name = (const char *)rec + FMT_MMAP2_AT_NAME,
 	};
 	uint8_t id[PIO_BUILD_ID_MAX];
-	size_t size = fileids_get(c->fileids, c->sys, (pid_t)le_get32(rec + PID), &k, id);
+	pid_t pid = (pid_t)le_get32(rec + FMT_MMAP_AT_PID);
+	size_t size = fileids_get(c->fileids, c->sys, pid, &k, id);
 
 	if (!size)
 		return false;
-	memset(rec + MAJ, 0, PROT - MAJ);
-	rec[ID_SIZE] = (uint8_t)size;
-	memcpy(rec + ID, id, size);
-	le_put(rec + MISC, le_get16(rec + MISC) | FMT_MISC_MMAP_BUILD_ID, 2);
+	memset(rec + FMT_MMAP2_AT_MAJ, 0, FMT_MMAP2_AT_PROT - FMT_MMAP2_AT_MAJ);
+	rec[FMT_MMAP2_AT_ID_SIZE] = (uint8_t)size;
+	memcpy(rec + FMT_MMAP2_AT_ID, id, size);
+	le_put(rec + FMT_REC_AT_MISC,
+	       le_get16(rec + FMT_REC_AT_MISC) | FMT_MISC_MMAP_BUILD_ID, 2);
 	return true;
 }
 
@@ -77,5 +63,5 @@ int complete_record(void *ctx, const uint8_t *rec, size_t size, size_t pos)
 	err = dsos_add_record(c->dsos, copy, size);
 	if (err || !changed)
 		return err;
-	return spans_replace(c->spans, pos, copy, PROT);
+	return spans_replace(c->spans, pos, copy, FMT_MMAP2_AT_PROT);
 }

@@ -20,14 +20,6 @@
 
 #define KERNEL_NAME "[kernel.kallsyms]"
 
-/* Offsets in PERF_RECORD_MMAP and MMAP2, perf_event_open(2). */
-#define MMAP_NAME     40u
-#define MMAP2_NAME    72u
-#define MMAP_ADDR     16u
-#define MMAP2_INO     48u
-#define MMAP2_ID_SIZE 40u
-#define MMAP2_ID      44u
-
 struct dso {
 	struct dso *next; /* in the order they came */
 	uint64_t hash;
@@ -206,21 +198,22 @@ int dsos_add_record(struct dsos *d, const uint8_t *rec, size_t size)
 	if (size < FMT_REC_HEADER_SIZE)
 		return 0;
 	type = le_get32(rec);
-	misc = le_get16(rec + 4);
-	len = le_get16(rec + 6);
-	at = type == FMT_REC_MMAP2 ? MMAP2_NAME : MMAP_NAME;
+	misc = le_get16(rec + FMT_REC_AT_MISC);
+	len = le_get16(rec + FMT_REC_AT_SIZE);
+	at = type == FMT_REC_MMAP2 ? FMT_MMAP2_AT_NAME : FMT_MMAP_AT_NAME;
 	if ((type != FMT_REC_MMAP && type != FMT_REC_MMAP2) || len > size || len <= at ||
 	    !memchr(rec + at, '\0', len - at))
 		return 0;
 	name = (const char *)rec + at;
 	if (type == FMT_REC_MMAP2 && misc & FMT_MISC_MMAP_BUILD_ID)
-		id_size = rec[MMAP2_ID_SIZE];
+		id_size = rec[FMT_MMAP2_AT_ID_SIZE];
 	else if (type == FMT_REC_MMAP2)
-		ino = le_get(rec + MMAP2_INO, 8);
+		ino = le_get(rec + FMT_MMAP2_AT_INO, 8);
 	if (id_size > PIO_BUILD_ID_MAX ||
-	    (!id_size && foreign_vdso(name, le_get(rec + MMAP_ADDR, 8))))
+	    (!id_size && foreign_vdso(name, le_get(rec + FMT_MMAP_AT_ADDR, 8))))
 		return 0;
-	return add(d, misc & FMT_MISC_CPUMODE_MASK, name, ino, rec + MMAP2_ID, id_size);
+	return add(d, misc & FMT_MISC_CPUMODE_MASK, name, ino, rec + FMT_MMAP2_AT_ID,
+		   id_size);
 }
 
 /* "/lib/modules/.../kvm-intel.ko.xz" and "[kvm_intel]" are of the module kvm_intel. */

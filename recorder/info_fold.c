@@ -88,13 +88,13 @@ static void add_gaps(struct info_gaps *g, uint64_t flags)
 
 static int fold_auxtrace(struct info *i, const struct fmt_rec *rec)
 {
-	struct info_row *q = row(&i->queues, le_get32(rec->p + 32)), *c;
-	uint32_t cpu = le_get32(rec->p + 40);
+	struct info_row *q = row(&i->queues, le_get32(rec->p + FMT_AUXTRACE_AT_IDX)), *c;
+	uint32_t cpu = le_get32(rec->p + FMT_AUXTRACE_AT_CPU);
 
 	if (!q)
 		return -ENOMEM;
 	if (!q->n && q != &i->queues.rest) {
-		q->tid = le_get32(rec->p + 36);
+		q->tid = le_get32(rec->p + FMT_AUXTRACE_AT_TID);
 		q->cpu = cpu;
 	}
 	q->n++;
@@ -108,7 +108,7 @@ static int fold_auxtrace(struct info *i, const struct fmt_rec *rec)
 static int fold_aux(struct info *i, const struct fmt_rec *rec, const struct fmt_when *w,
 		    struct info_row *cpu)
 {
-	uint64_t flags = le_get(rec->p + 24, 8);
+	uint64_t flags = le_get(rec->p + FMT_AUX_AT_FLAGS, 8);
 	struct info_row *t;
 
 	if (!(flags & (FMT_AUX_TRUNCATED | FMT_AUX_PARTIAL | FMT_AUX_COLLISION)))
@@ -134,10 +134,14 @@ static void fold_time(struct info *i, uint64_t ns)
 static int fold_kernel(struct info *i, const struct fmt_reader *r,
 		       const struct fmt_rec *rec)
 {
-	static const uint8_t body[] = { [FMT_REC_LOST] = 24, [FMT_REC_LOST_SAMPLES] = 16,
-					[FMT_REC_AUX] = 32 };
+	static const uint8_t body[] = {
+		[FMT_REC_LOST] = FMT_LOST_AT_LOST + 8,
+		[FMT_REC_LOST_SAMPLES] = FMT_LOST_SAMPLES_AT_LOST + 8,
+		[FMT_REC_AUX] = FMT_AUX_AT_FLAGS + 8,
+	};
 	struct fmt_when w = { 0 };
 	struct info_row *cpu;
+	uint64_t n;
 	bool real;
 
 	if (fmt_reader_when(r, rec, &w) == -EBADMSG)
@@ -155,11 +159,13 @@ static int fold_kernel(struct info *i, const struct fmt_reader *r,
 		return 0;
 	}
 	if (rec->type == FMT_REC_LOST) {
-		i->lost_records += le_get(rec->p + 16, 8);
-		cpu->records += le_get(rec->p + 16, 8);
+		n = le_get(rec->p + FMT_LOST_AT_LOST, 8);
+		i->lost_records += n;
+		cpu->records += n;
 	} else if (rec->type == FMT_REC_LOST_SAMPLES) {
-		i->lost_samples += le_get(rec->p + 8, 8);
-		cpu->samples += le_get(rec->p + 8, 8);
+		n = le_get(rec->p + FMT_LOST_SAMPLES_AT_LOST, 8);
+		i->lost_samples += n;
+		cpu->samples += n;
 	} else if (rec->type == FMT_REC_AUX) {
 		return fold_aux(i, rec, &w, cpu);
 	}
@@ -183,9 +189,10 @@ static int fold_record(struct info *i, const struct fmt_reader *r,
 		return fold_kernel(i, r, rec);
 	if (rec->type == FMT_REC_AUXTRACE)
 		return fold_auxtrace(i, rec);
-	if (rec->type == FMT_REC_AUXTRACE_INFO && rec->size >= 12) {
+	if (rec->type == FMT_REC_AUXTRACE_INFO &&
+	    rec->size >= FMT_AUXTRACE_INFO_AT_TYPE + 4) {
 		i->has_aux_info = true;
-		i->aux_type = le_get32(rec->p + 8);
+		i->aux_type = le_get32(rec->p + FMT_AUXTRACE_INFO_AT_TYPE);
 	}
 	return 0;
 }

@@ -9,7 +9,6 @@
 #include "format/le.h"
 
 enum {
-	HEADER = 8,
 	TRAILER_TIME = 24,   /* from the end of a record: time of the common trailer */
 	SAMPLE_TIME_AT = 32, /* IDENTIFIER, IP, TID before TIME */
 };
@@ -53,22 +52,19 @@ void ledger_time(struct ledger *l, uint64_t ns)
 
 static void see_time(struct ledger *l, const uint8_t *rec, uint32_t type, size_t size)
 {
-	uint64_t t;
-
-	if (type == FMT_REC_SAMPLE)
-		t = size >= SAMPLE_TIME_AT + 8 ? le_get(rec + SAMPLE_TIME_AT, 8) : 0;
-	else
-		t = size >= HEADER + TRAILER_TIME ? le_get(rec + size - TRAILER_TIME, 8) : 0;
-	ledger_time(l, t);
+	if (type != FMT_REC_SAMPLE && size >= FMT_REC_HEADER_SIZE + TRAILER_TIME)
+		ledger_time(l, le_get(rec + size - TRAILER_TIME, 8));
+	else if (type == FMT_REC_SAMPLE && size >= SAMPLE_TIME_AT + 8)
+		ledger_time(l, le_get(rec + SAMPLE_TIME_AT, 8));
 }
 
 static void see_aux(struct ledger_row *r, const uint8_t *rec, size_t size)
 {
 	uint64_t flags;
 
-	if (size < HEADER + 24)
+	if (size < FMT_AUX_AT_FLAGS + 8)
 		return;
-	flags = le_get(rec + HEADER + 16, 8);
+	flags = le_get(rec + FMT_AUX_AT_FLAGS, 8);
 	r->truncated += !!(flags & FMT_AUX_TRUNCATED);
 	r->partial += !!(flags & FMT_AUX_PARTIAL);
 	r->collision += !!(flags & FMT_AUX_COLLISION);
@@ -79,12 +75,12 @@ static void look(struct ledger_row *r, const uint8_t *rec, uint32_t type, size_t
 {
 	switch (type) {
 	case FMT_REC_LOST:
-		if (size >= HEADER + 16)
-			r->lost += le_get(rec + HEADER + 8, 8);
+		if (size >= FMT_LOST_AT_LOST + 8)
+			r->lost += le_get(rec + FMT_LOST_AT_LOST, 8);
 		break;
 	case FMT_REC_LOST_SAMPLES:
-		if (size >= HEADER + 8)
-			r->lost_samples += le_get(rec + HEADER, 8);
+		if (size >= FMT_LOST_SAMPLES_AT_LOST + 8)
+			r->lost_samples += le_get(rec + FMT_LOST_SAMPLES_AT_LOST, 8);
 		break;
 	case FMT_REC_AUX:
 		see_aux(r, rec, size);
@@ -155,8 +151,9 @@ int ledger_walk(struct ledger *l, struct ledger_row *r, const struct iovec *v, i
 		const uint8_t *h = at(&w, pos);
 
 		type = le_get32(h);
-		size = le_get16(h + 6);
-		if (size < HEADER || size % 8 || size > w.total - pos || type >= LEDGER_TYPES)
+		size = le_get16(h + FMT_REC_AT_SIZE);
+		if (size < FMT_REC_HEADER_SIZE || size % 8 || size > w.total - pos ||
+		    type >= LEDGER_TYPES)
 			return -EBADMSG;
 		l->records++;
 		l->by_type[type]++;
