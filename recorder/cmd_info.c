@@ -164,7 +164,7 @@ int cmd_info(int argc, char **argv)
 	int at, err;
 
 	at = opts_parse(&o, argc, argv);
-	if (at == -2)
+	if (at == OPTS_HELP)
 		return EXIT_OK;
 	if (at >= 0 && argc - at != 1)
 		opts_usage(&o);

@@ -36,7 +36,7 @@ int cmd_list(int argc, char **argv)
 	int at = opts_parse(&opts, argc, argv), err;
 
 	if (at < 0)
-		return at == -2 ? EXIT_OK : EXIT_USAGE;
+		return at == OPTS_HELP ? EXIT_OK : EXIT_USAGE;
 	if (at < argc) {
 		log_err(0, "unexpected argument '%s'", argv[at]);
 		opts_usage(&opts);

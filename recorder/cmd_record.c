@@ -293,26 +293,26 @@ int cmd_record(int argc, char **argv)
 	bool quiet = false;
 	const struct opt opt[] = {
 		{ 'a', "all-cpus", NULL, OPT_FLAG, &c.all, NULL, "all tasks on all cpus" },
-		{ 'C', "cpu", "LIST", OPT_CALL, (void *)take_cpus, &c,
+		{ 'C', "cpu", "LIST", OPT_CALL, &c, take_cpus,
 		  "only these cpus, as 0-3,8" },
-		{ 'p', "pid", "PID[,PID]", OPT_CALL, (void *)take_pids, &c,
+		{ 'p', "pid", "PID[,PID]", OPT_CALL, &c, take_pids,
 		  "running processes, with threads and children to come" },
-		{ 't', "tid", "TID[,TID]", OPT_CALL, (void *)take_tids, &c, "running threads" },
-		{ 'e', "event", "EVENT", OPT_CALL, (void *)take_events, &c,
+		{ 't', "tid", "TID[,TID]", OPT_CALL, &c, take_tids, "running threads" },
+		{ 'e', "event", "EVENT", OPT_CALL, &c, take_events,
 		  "an AUX event (intel_pt/tsc/u) or tracepoints (sched:sched_switch)" },
 		{ 'o', "output", "FILE", OPT_STR, &c.output, NULL,
 		  "file to write, - for stdout (default perf.data)" },
-		{ 'm', "mmap-pages", "N[,AUX]", OPT_CALL, (void *)take_mmap, &c,
+		{ 'm', "mmap-pages", "N[,AUX]", OPT_CALL, &c, take_mmap,
 		  "size of each data ring and AUX area: pages, or bytes with a unit" },
 		{ 0, "per-thread", NULL, OPT_FLAG, &c.per_thread, NULL,
 		  "one ring per thread instead of one per cpu" },
-		{ 'S', "snapshot", "[e]", OPT_CALL, (void *)take_snapshot, &c,
+		{ 'S', "snapshot", "[e]", OPT_CALL, &c, take_snapshot,
 		  "overwrite AUX areas, write them on SIGUSR2 (e: and at the end)" },
-		{ 'k', "clockid", "CLOCK", OPT_CALL, (void *)take_clock, &c,
+		{ 'k', "clockid", "CLOCK", OPT_CALL, &c, take_clock,
 		  "clock of the timestamps, as monotonic (not with AUX)" },
 		{ 'D', "delay", "MS", OPT_U64, &c.delay_ms, NULL,
 		  "begin so many milliseconds after the start" },
-		{ 0, "source", "SOURCE", OPT_CALL, (void *)take_source, &c,
+		{ 0, "source", "SOURCE", OPT_CALL, &c, take_source,
 		  "where trace comes from: auto, kernel, soft, none" },
 		{ 0, "max-total-buffer", "SIZE", OPT_SIZE, &c.max_total, NULL,
 		  "refuse to start when all rings together need more" },
@@ -344,7 +344,7 @@ int cmd_record(int argc, char **argv)
 		if (!status)
 			status = session_run(&pio_kernel, &c);
 	} else {
-		status = at == -2 ? EXIT_OK : EXIT_USAGE;
+		status = at == OPTS_HELP ? EXIT_OK : EXIT_USAGE;
 	}
 	eventarg_free(c.events, c.nr_events);
 	pio_cpus_done(&c.cpus);

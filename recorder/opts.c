@@ -121,7 +121,7 @@ static int apply(const struct opts *o, const struct opt *p, const char *arg)
 			return bad_value(o, p, arg, "expected bytes, as 4096, 64K, 16M, 1G");
 		return 0;
 	case OPT_CALL:
-		return ((int (*)(void *, const char *))p->target)(p->ctx, arg);
+		return p->call(p->target, arg);
 	}
 	return -EINVAL;
 }
@@ -137,7 +137,7 @@ static int complain(const struct opts *o, int argc, char **argv, int c)
 	else
 		log_err(0, "%s: unknown option '%s'", o->cmd, word);
 	opts_usage(o);
-	return -1;
+	return OPTS_BAD;
 }
 
 int opts_parse(const struct opts *o, int argc, char **argv)
@@ -167,7 +167,7 @@ int opts_parse(const struct opts *o, int argc, char **argv)
 
 		if (c == HELP) {
 			print_help(o);
-			return -2;
+			return OPTS_HELP;
 		}
 		for (size_t i = 0; i < o->n; i++)
 			if (c == LONG_BASE + (int)i || (o->opt[i].letter && c == o->opt[i].letter))
@@ -175,7 +175,7 @@ int opts_parse(const struct opts *o, int argc, char **argv)
 		if (!p)
 			return complain(o, argc, argv, c);
 		if (apply(o, p, optarg))
-			return -1;
+			return OPTS_BAD;
 	}
 	return optind;
 }

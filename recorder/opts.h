@@ -16,7 +16,7 @@ enum opt_kind {
 	OPT_STR,   /* const char **: the argument, last one wins */
 	OPT_U64,   /* uint64_t *: a decimal number */
 	OPT_SIZE,  /* uint64_t *: bytes, with B K M G (powers of 1024) */
-	OPT_CALL,  /* int (*)(void *ctx, const char *arg): 0, or -EINVAL after a message */
+	OPT_CALL,  /* whatever: `call` takes it */
 };
 
 struct opt {
@@ -25,7 +25,7 @@ struct opt {
 	const char *arg;  /* name of the argument in help, or NULL; "[NAME]": may be left out */
 	enum opt_kind kind;
 	void *target;
-	void *ctx; /* for OPT_CALL */
+	int (*call)(void *target, const char *arg); /* OPT_CALL: 0, or -EINVAL after a message */
 	const char *help;
 };
 
@@ -37,9 +37,11 @@ struct opts {
 	size_t n;
 };
 
-/* Parses argv (argv[0] is the command). Returns the index of the first operand, or -1 after
- * a message on stderr (the caller exits with EXIT_USAGE), or -2 after --help was printed on
- * stdout (EXIT_OK). Parsing stops at the first operand or at "--". */
+enum { OPTS_BAD = -1, OPTS_HELP = -2 };
+
+/* Parses argv (argv[0] is the command). Returns the index of the first operand, or OPTS_BAD
+ * after a message on stderr (the caller exits with EXIT_USAGE), or OPTS_HELP after --help was
+ * printed on stdout (EXIT_OK). Parsing stops at the first operand or at "--". */
 int opts_parse(const struct opts *o, int argc, char **argv);
 /* "usage: auxrec CMD SYNOPSIS" and a pointer to --help, on stderr. */
 void opts_usage(const struct opts *o);
