@@ -23,18 +23,11 @@
 
 static int take_source(void *ctx, const char *arg)
 {
-	static const struct {
-		const char *name;
-		enum source_kind kind;
-	} kinds[] = {
-		{ "auto", SOURCE_AUTO }, { "kernel", SOURCE_KERNEL },
-		{ "soft", SOURCE_SOFT }, { "none", SOURCE_NONE },
-	};
 	struct rec_config *c = ctx;
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!strcmp(arg, kinds[i].name)) {
-			c->source = kinds[i].kind;
+	for (int kind = 0; kind < SOURCE_KINDS; kind++)
+		if (!strcmp(arg, source_names[kind])) {
+			c->source = (enum source_kind)kind;
 			return 0;
 		}
 	log_err(0, "unknown source '%s': auto, kernel, soft or none", arg);

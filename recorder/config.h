@@ -13,6 +13,8 @@
 #include "perfio/cpus.h"
 
 enum source_kind { SOURCE_AUTO, SOURCE_KERNEL, SOURCE_SOFT, SOURCE_NONE };
+enum { SOURCE_KINDS = SOURCE_NONE + 1 };
+extern const char *const source_names[SOURCE_KINDS]; /* source.c */
 
 /* One -e: an AUX PMU with its terms, or a tracepoint. */
 struct event_arg {

@@ -35,13 +35,10 @@ void report_start(const struct session *s)
 		[SOURCE_SOFT] = "a software Intel PT trace",
 		[SOURCE_NONE] = "context switches",
 	};
-	static const char *const name[] = {
-		[SOURCE_KERNEL] = "kernel", [SOURCE_SOFT] = "soft", [SOURCE_NONE] = "none",
-	};
 	char who[256];
 
 	log_info("recording %s of %s (source %s: %s)", what[s->plan.source],
-		 target(s, who, sizeof(who)), name[s->plan.source], s->plan.why);
+		 target(s, who, sizeof(who)), source_names[s->plan.source], s->plan.why);
 	if (s->plan.source == SOURCE_SOFT)
 		log_info("every instruction is stepped: expect the program to run thousands of "
 			 "times slower");

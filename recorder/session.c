@@ -26,11 +26,6 @@ enum {
 	WAIT_MS = 2000,		   /* how long a command may take to obey SIGTERM */
 };
 
-static const char *const source_names[] = {
-	[SOURCE_AUTO] = "auto", [SOURCE_KERNEL] = "kernel",
-	[SOURCE_SOFT] = "soft", [SOURCE_NONE] = "none",
-};
-
 uint64_t session_now(void)
 {
 	struct timespec t;

@@ -7,7 +7,15 @@
 #include <x86intrin.h>
 #endif
 
+#include "recorder/config.h"
 #include "recorder/units.h"
+
+const char *const source_names[SOURCE_KINDS] = {
+	[SOURCE_AUTO] = "auto",
+	[SOURCE_KERNEL] = "kernel",
+	[SOURCE_SOFT] = "soft",
+	[SOURCE_NONE] = "none",
+};
 
 size_t source_nr_queues(const struct source *s)
 {
