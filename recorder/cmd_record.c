@@ -50,8 +50,8 @@ static int take_events(void *ctx, const char *arg)
 		log_err(0, "one AUX event at a time: '%s' is one too many", arg);
 		return -EINVAL;
 	}
-	if (c->nr_events > PLAN_MAX_EVENTS - 4) {
-		log_err(0, "more than %d events", PLAN_MAX_EVENTS - 4);
+	if (c->nr_events > PLAN_MAX_EVENTS - PLAN_OWN_EVENTS) {
+		log_err(0, "more than %d events", PLAN_MAX_EVENTS - PLAN_OWN_EVENTS);
 		return -EINVAL;
 	}
 	return 0;

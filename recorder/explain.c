@@ -48,10 +48,9 @@ static void explain_access(const struct plan *p)
 static void explain_memory(const struct plan *p, const struct pio_fault *why)
 {
 	const struct pio_limits *l = &p->limits;
-	size_t rings = p->cpus.n ? p->cpus.n : p->cfg->nr_tids ? p->cfg->nr_tids : 1;
 
 	log_hint("asked: %zu bytes here, %zu rings of %zu data + %llu control + %zu AUX bytes",
-		 why->asked, rings, p->data_len, (unsigned long long)l->page, p->aux_len);
+		 why->asked, plan_rings(p), p->data_len, (unsigned long long)l->page, p->aux_len);
 	log_hint("limit: %llu bytes = kernel.perf_event_mlock_kb (%llu) x %llu cpus, shared by "
 		 "all recorders of this user, + RLIMIT_MEMLOCK (%llu)",
 		 (unsigned long long)pio_limits_mlock_budget(l),
@@ -59,7 +58,7 @@ static void explain_memory(const struct plan *p, const struct pio_fault *why)
 		 (unsigned long long)l->memlock_soft);
 	log_hint("smaller rings: -m 16; or as root: sysctl kernel.perf_event_mlock_kb=%llu; or "
 		 "ulimit -l unlimited",
-		 (unsigned long long)(rings * (p->data_len + l->page + p->aux_len) / 1024 + 1));
+		 (unsigned long long)(plan_bytes(p) / 1024 + 1));
 }
 
 void explain_nofile(const struct pio_limits *l, int err)

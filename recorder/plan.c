@@ -187,16 +187,16 @@ static int choose_cpus(struct plan *p, const struct pio_sys *sys)
 	return 0;
 }
 
-static size_t nr_rings(const struct plan *p)
+size_t plan_rings(const struct plan *p)
 {
 	if (p->cpus.n)
 		return p->cpus.n;
 	return p->cfg->nr_tids ? p->cfg->nr_tids : 1;
 }
 
-static uint64_t total_bytes(const struct plan *p)
+uint64_t plan_bytes(const struct plan *p)
 {
-	return nr_rings(p) * (p->data_len + p->limits.page + p->aux_len);
+	return plan_rings(p) * (p->data_len + p->limits.page + p->aux_len);
 }
 
 /* Halve what the user did not fix, the AUX area first, down to what still works. */
@@ -223,13 +223,13 @@ static int choose_sizes(struct plan *p)
 		p->data_len = p->cfg->data_len;
 	if (p->source == SOURCE_KERNEL)
 		p->aux_len = p->cfg->aux_len ? p->cfg->aux_len : PLAN_AUX_LEN;
-	while (total_bytes(p) > budget && plan_shrink(p))
+	while (plan_bytes(p) > budget && plan_shrink(p))
 		;
-	if (max && total_bytes(p) > max) {
+	if (max && plan_bytes(p) > max) {
 		log_err(0, "rings would need %zu x (%zu data + %llu control + %zu AUX) = %llu "
 			   "bytes, but --max-total-buffer allows %llu",
-			nr_rings(p), p->data_len, (unsigned long long)p->limits.page, p->aux_len,
-			(unsigned long long)total_bytes(p), (unsigned long long)max);
+			plan_rings(p), p->data_len, (unsigned long long)p->limits.page, p->aux_len,
+			(unsigned long long)plan_bytes(p), (unsigned long long)max);
 		log_hint("choose smaller rings with -m, fewer cpus with -C, or a larger limit");
 		return EXIT_CANNOT;
 	}

@@ -16,6 +16,7 @@
 
 enum {
 	PLAN_MAX_EVENTS = 64,
+	PLAN_OWN_EVENTS = 4, /* room kept for those that nobody asked for */
 	/* Rings of a user whose memory is not limited, bytes. Four times perf's data ring: a
 	 * wake-up costs more than a megabyte of copying. With an AUX area beside it, what is in
 	 * the ring is little, and perf's sizes do. */
@@ -57,6 +58,9 @@ __attribute__((warn_unused_result))
 int plan_make(struct plan *ret, const struct pio_sys *sys, const struct rec_config *cfg);
 void plan_done(struct plan *p);
 
+/* How many rings there will be, and what they take, their control pages included. */
+size_t plan_rings(const struct plan *p);
+uint64_t plan_bytes(const struct plan *p);
 /* Halve the rings (what the user did not fix with -m): true when something was left to halve.
  * The attrs keep their watermarks, which plan_rewater() then follows up. */
 bool plan_shrink(struct plan *p);
