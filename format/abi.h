@@ -53,7 +53,8 @@
 #define FMT_MMAP2_AT_NAME	    72u
 #define FMT_LOST_AT_LOST	    16u /* u64 [uapi] */
 #define FMT_LOST_SAMPLES_AT_LOST    8u	/* u64 [uapi] */
-#define FMT_AUX_AT_FLAGS	    24u /* u64 [uapi] */
+#define FMT_AUX_AT_OFFSET	    8u	/* u64 [uapi] */
+#define FMT_AUX_AT_FLAGS	    24u /* u64 */
 #define FMT_AUXTRACE_INFO_AT_TYPE   8u	/* u32 [perf] */
 #define FMT_AUXTRACE_AT_SIZE	    8u	/* u64 [perf] */
 #define FMT_AUXTRACE_AT_IDX	    32u /* u32 */

@@ -15,36 +15,40 @@ static void disable_all(struct session *s)
 }
 
 /* Records that the kernel dropped and had no room to say so: its own count, less what the
- * LOST records told. They become a LOST record of ours. */
-static void put_late_losses(struct session *s)
+ * LOST records told (and, of a cpu that had been away, what was told then). */
+void closing_place_losses(struct session *s, size_t place)
 {
-	uint64_t lost[2], told;
+	const struct pio_place *p = &s->set.place[place];
+	struct fmt_trailer t = { .pid = UINT32_MAX, .tid = (uint32_t)p->tid,
+				 .cpu = (uint32_t)p->cpu, .time = s->ledger.last_ns };
+	struct ledger_row *row = ledger_row(&s->ledger, place, p->cpu, p->tid);
+	uint64_t lost, all = 0, told;
 
-	for (size_t place = 0; place < s->set.nr_place; place++) {
-		const struct pio_place *p = &s->set.place[place];
-		struct fmt_trailer t = { .pid = UINT32_MAX, .tid = (uint32_t)p->tid,
-					 .cpu = (uint32_t)p->cpu, .time = s->ledger.last_ns };
-		struct ledger_row *row = ledger_row(&s->ledger, place, p->cpu, p->tid);
-		uint64_t all = 0;
+	for (size_t i = 0; i < s->set.nr_ev; i++)
+		for (size_t j = 0; j < s->set.ev[i].nr_fd; j++) {
+			const struct pio_event *e = &s->set.ev[i];
 
-		for (size_t i = 0; i < s->set.nr_ev; i++)
-			for (size_t j = 0; j < s->set.ev[i].nr_fd; j++) {
-				const struct pio_event *e = &s->set.ev[i];
-
-				if (e->fd[j].place != place ||
-				    pio_event_lost(&s->set, e, j, &lost[0]))
-					continue;
-				all += lost[0];
-				if (lost[0])
-					t.id = e->fd[j].id;
-			}
-		told = row ? row->lost : 0;
-		if (!row || all <= told)
-			continue;
-		row->lost = all;
+			if (e->fd[j].place != place || pio_event_lost(&s->set, e, j, &lost))
+				continue;
+			all += lost;
+			if (lost)
+				t.id = e->fd[j].id;
+		}
+	if (!row)
+		return;
+	told = row->lost - row->lost_before;
+	if (all > told) {
+		row->lost += all - told;
 		s->ledger.records++;
 		fmt_put_lost(&s->buf, t.id, all - told, &t);
 	}
+	row->lost_before = row->lost;
+}
+
+static void put_late_losses(struct session *s)
+{
+	for (size_t place = 0; place < s->set.nr_place; place++)
+		closing_place_losses(s, place);
 }
 
 /* What the rings still hold when the output has failed is lost too, and counted. */

@@ -48,6 +48,17 @@ static bool put_id(const struct complete *c, uint8_t *rec)
 	return true;
 }
 
+static int move_aux(const struct complete *c, const uint8_t *rec, size_t size, size_t pos)
+{
+	uint8_t head[FMT_AUX_AT_OFFSET + 8];
+
+	if (!c->aux_base || size < FMT_AUX_AT_FLAGS + 8)
+		return 0;
+	memcpy(head, rec, sizeof(head));
+	le_put(head + FMT_AUX_AT_OFFSET, le_get(rec + FMT_AUX_AT_OFFSET, 8) + c->aux_base, 8);
+	return spans_replace(c->spans, pos, head, sizeof(head));
+}
+
 int complete_record(void *ctx, const uint8_t *rec, size_t size, size_t pos)
 {
 	static uint8_t copy[UINT16_MAX]; /* there is one drain */
@@ -55,6 +66,8 @@ int complete_record(void *ctx, const uint8_t *rec, size_t size, size_t pos)
 	bool changed;
 	int err;
 
+	if (le_get32(rec) == FMT_REC_AUX)
+		return move_aux(c, rec, size, pos);
 	if (!whole_mmap2(rec, size))
 		return 0;
 	memcpy(copy, rec, size);

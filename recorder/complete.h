@@ -2,7 +2,8 @@
 /*
  * The kernel's MMAP2 records name a file by device and inode; on their way into the recording
  * they get its build id instead, where one is to be had. The kernel could have done so itself:
- * perfio/attrs.h tells why it is not asked to.
+ * perfio/attrs.h tells why it is not asked to. AUX records of a cpu that had been away get
+ * their place in the stream of its queue.
  */
 #ifndef RECORDER_COMPLETE_H
 #define RECORDER_COMPLETE_H
@@ -20,6 +21,7 @@ struct complete {
 	struct fileids *fileids;
 	struct dsos *dsos;   /* learns names and ids */
 	struct spans *spans; /* at the ring that is walked: gets what is new */
+	uint64_t aux_base;   /* of its place (perfio/evset.h): AUX records count from there */
 };
 
 /* A ledger_visit_fn; ctx is a struct complete. The record keeps its size, and what is

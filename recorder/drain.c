@@ -108,9 +108,12 @@ static int drain_queue(struct session *s, size_t i, bool last)
 }
 
 /* The ring's bytes become spans: counted, and with their MMAP2 records completed. */
-static int walk_ring(struct session *s, struct ledger_row *row, const struct iovec *v, int n)
+static int walk_ring(struct session *s, size_t i, struct ledger_row *row,
+		     const struct iovec *v, int n)
 {
-	struct complete c = { s->sys, s->fileids, s->dsos, &s->spans };
+	const struct pio_place *p = &s->set.place[i];
+	struct complete c = { s->sys, s->fileids, s->dsos, &s->spans,
+			      p->ring.overwrite ? 0 : p->aux_base };
 	int err;
 
 	spans_ring(&s->spans, v, n);
@@ -123,7 +126,7 @@ static int gather_ring(struct session *s, size_t i, struct ledger_row *row)
 	struct iovec v[2];
 	int n = pio_ring_peek(&s->set.place[i].ring, v);
 
-	return n ? walk_ring(s, row, v, n) : 0;
+	return n ? walk_ring(s, i, row, v, n) : 0;
 }
 
 /* One place: its AUX area is written, its ring becomes spans of the round. The kernel stops an

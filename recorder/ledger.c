@@ -128,9 +128,9 @@ static int see(struct walk *w, struct ledger_row *r, size_t pos, uint32_t type, 
 {
 	const uint8_t *rec = whole(w, pos, size);
 
-	if (type == FMT_REC_MMAP2)
-		return w->visit ? w->visit(w->ctx, rec, size, pos) : 0;
 	look(r, rec, type, size);
+	if (w->visit && (type == FMT_REC_MMAP2 || type == FMT_REC_AUX))
+		return w->visit(w->ctx, rec, size, pos);
 	return 0;
 }
 
@@ -196,5 +196,5 @@ bool ledger_lossy(const struct ledger *l)
 
 	return s.lost || s.lost_samples || s.truncated || s.partial || s.collision ||
 	       l->rolled_back || l->given_up || l->dropped || l->unexplained || l->refused ||
-	       l->unreadable;
+	       l->unreadable || l->unjoined;
 }

@@ -19,6 +19,7 @@ struct ledger_row {
 	int tid;	       /* -1: a cpu's */
 	uint64_t aux_bytes, aux_chunks;
 	uint64_t lost;	       /* records the kernel had no room for */
+	uint64_t lost_before;  /* of those, by descriptors that are closed */
 	uint64_t lost_samples;
 	uint64_t truncated, partial, collision; /* AUX records with that flag */
 };
@@ -34,6 +35,7 @@ struct ledger {
 	uint64_t dropped;	/* trace bytes the software source had no memory for */
 	uint64_t unexplained;	/* its steps that no rule explains: gaps */
 	uint64_t refused;	/* programs it could not step (32 bits) */
+	uint64_t unjoined;	/* cpus that came online and could not be recorded */
 	uint64_t unreadable;	/* processes whose maps could not be read */
 };
 
@@ -41,7 +43,7 @@ struct ledger {
 struct ledger_row *ledger_row(struct ledger *l, size_t i, int cpu, int tid);
 void ledger_done(struct ledger *l);
 
-/* Is shown each MMAP2 record in one piece, which begins at pos of the spans. A value other
+/* Is shown each MMAP2 and AUX record in one piece, which begins at pos of the spans. A value other
  * than 0 ends the walk. */
 typedef int ledger_visit_fn(void *ctx, const uint8_t *rec, size_t size, size_t pos);
 

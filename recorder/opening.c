@@ -120,10 +120,11 @@ static size_t count_ids(const struct session *s)
 static int describe_events(struct session *s)
 {
 	struct fmt_event *e;
+	size_t room = joining_room(s);
 	uint64_t *id, max = 0;
 
 	s->events = calloc(s->set.nr_ev + 1, sizeof(*s->events));
-	s->ids = calloc(count_ids(s), sizeof(*s->ids));
+	s->ids = calloc(count_ids(s) + s->set.nr_ev * room, sizeof(*s->ids));
 	if (!s->events || !s->ids)
 		return no_memory();
 	e = s->events;
@@ -149,6 +150,8 @@ static int describe_events(struct session *s)
 				max = k->fd[j].id;
 			*id++ = k->fd[j].id;
 		}
+		e->room = room;
+		id += room;
 		e++;
 	}
 	s->nr_events = (size_t)(e - s->events);
@@ -310,7 +313,11 @@ static int load_tracing(struct session *s)
 
 int opening_events(struct session *s)
 {
-	int err = open_rings(s);
+	int err;
+
+	if (s->plan.system_wide)
+		hotplug_open(&s->hotplug, s->sys);
+	err = open_rings(s);
 
 	if (!err && s->plan.source == SOURCE_SOFT)
 		err = open_soft(s);

@@ -137,6 +137,7 @@ static void report_losses(const struct session *s, const struct ledger_losses *l
 	add_loss(line, sizeof(line), s->ledger.refused, "32-bit programs not traced");
 	add_loss(line, sizeof(line), s->ledger.rolled_back, "bytes the output refused");
 	add_loss(line, sizeof(line), s->ledger.given_up, "records with them");
+	add_loss(line, sizeof(line), s->ledger.unjoined, "cpus that came online");
 	add_loss(line, sizeof(line), s->ledger.unreadable, "processes without maps");
 	if (*line)
 		log_warn("recorded with losses: %s", line);

@@ -122,26 +122,27 @@ static void raise_nofile(struct session *s)
 /* ---- what is polled ---- */
 
 struct polled {
-	struct pollfd *fd; /* signals, then rings, then pidfds of -p */
+	struct pollfd *fd; /* signals, hotplug, then rings, then pidfds of -p */
 	size_t n, first_ring, first_pid;
 };
 
 static int poll_setup(struct polled *ret, const struct session *s)
 {
-	size_t n = 1 + s->set.nr_place + s->cfg->nr_pids;
+	size_t n = 2 + s->set.nr_place + s->cfg->nr_pids;
 	struct pollfd *fd = calloc(n, sizeof(*fd));
 
 	if (!fd)
 		return -ENOMEM;
 	fd[0] = (struct pollfd){ .fd = s->signal_fd, .events = POLLIN };
+	fd[1] = (struct pollfd){ .fd = s->hotplug.fd, .events = POLLIN };
 	for (size_t i = 0; i < s->set.nr_place; i++)
-		fd[1 + i] = (struct pollfd){ .fd = s->set.place[i].ring.fd, .events = POLLIN };
+		fd[2 + i] = (struct pollfd){ .fd = s->set.place[i].ring.fd, .events = POLLIN };
 	for (size_t i = 0; i < s->cfg->nr_pids; i++)
-		fd[1 + s->set.nr_place + i] = (struct pollfd){
+		fd[2 + s->set.nr_place + i] = (struct pollfd){
 			.fd = (int)syscall(SYS_pidfd_open, s->cfg->pids[i], 0),
 			.events = POLLIN,
 		};
-	*ret = (struct polled){ fd, n, 1, 1 + s->set.nr_place };
+	*ret = (struct polled){ fd, n, 2, 2 + s->set.nr_place };
 	return 0;
 }
 
@@ -266,6 +267,23 @@ static bool over(struct session *s, struct polled *p, bool tick)
 	return processes_gone(p) || (tick && threads_gone(s));
 }
 
+/* Rings may have come and gone. */
+static void look_for_cpus(struct session *s, struct polled *p)
+{
+	struct polled fresh;
+	int err;
+
+	if (!joining_look(s))
+		return;
+	err = poll_setup(&fresh, s);
+	if (err) {
+		s->run_err = log_err(err, "record");
+		return;
+	}
+	poll_done(p);
+	*p = fresh;
+}
+
 static void loop(struct session *s, struct polled *p)
 {
 	uint64_t start = session_now() / 1000000, next = start + ROUND_MS, now, seen = 0;
@@ -294,6 +312,8 @@ static void loop(struct session *s, struct polled *p)
 		ready = rings_ready(p) || (s->source.soft && much_trace(s, &seen));
 		if (ready || tick)
 			(void)drain_round(s, true, false);
+		if (tick || p->fd[1].revents)
+			look_for_cpus(s, p);
 		if (tick) {
 			next = now + ROUND_MS;
 			report_status(s);
@@ -428,6 +448,7 @@ static void session_done(struct session *s)
 {
 	source_done(&s->source);
 	workload_done(&s->work);
+	hotplug_done(&s->hotplug);
 	pio_evset_done(&s->set);
 	fmt_writer_done(&s->writer);
 	output_done(&s->out);
@@ -454,6 +475,7 @@ int session_run(const struct pio_sys *sys, const struct rec_config *cfg)
 		.set = PIO_EVSET_INIT,
 		.work = WORKLOAD_INIT,
 		.out = OUTPUT_INIT,
+		.hotplug = HOTPLUG_INIT,
 		.signal_fd = -1,
 		.t0_ns = session_now(),
 	};

@@ -5,6 +5,7 @@
  *   session.c   the life of a recording, and its loop
  *   opening.c   everything before the first event counts: descriptors, rings, head records
  *   drain.c     rings and queues into the file, round by round
+ *   joining.c   cpus that leave and join
  *   snapshot.c  AUX areas that are written only on demand
  *   closing.c   the last round, late losses, features
  *   report.c    the words: start line, status line, summary
@@ -22,6 +23,7 @@
 #include "recorder/dsos.h"
 #include "recorder/fileids.h"
 #include "recorder/host.h"
+#include "recorder/hotplug.h"
 #include "recorder/ledger.h"
 #include "recorder/output.h"
 #include "recorder/plan.h"
@@ -54,6 +56,9 @@ struct session {
 	struct fmt_buf tracing; /* TRACING_DATA payload */
 	struct fmt_buf buf;	/* records being made */
 	struct spans spans;	/* records of a ring on their way */
+
+	struct hotplug hotplug;
+	unsigned join_tries; /* in vain, of cpus that are online */
 
 	sigset_t old_mask;
 	struct rlimit old_nofile;
@@ -88,12 +93,22 @@ int drain_failed(struct session *s, int err, uint64_t records);
 /* Write and empty s->buf. 0 or -errno. */
 int drain_put(struct session *s);
 
+/* joining.c: see which cpus went and which came, write what the ones had, open the others.
+ * Have the places changed? */
+bool joining_look(struct session *s);
+/* How many ids beside those of now each event may need. */
+size_t joining_room(const struct session *s);
+/* snapshot.c: write one AUX area as it is, its event being stopped. 0 or -errno of the output,
+ * which is the caller's to take back. */
+int snapshot_area(struct session *s, size_t place);
 /* snapshot.c: write all AUX areas as they are at this moment; go_on: stop them for it, and let
  * them run again. 0 or -errno of the output, as drain_round(). */
 int snapshot_take(struct session *s, bool go_on);
 
 /* closing.c */
 void closing_file(struct session *s);
+/* A LOST record into s->buf for what a place's events lost and no record told. */
+void closing_place_losses(struct session *s, size_t place);
 
 /* report.c */
 void report_start(const struct session *s);

@@ -26,7 +26,7 @@ static int thaw(struct session *s, size_t i)
 	return err ? log_err(err, "cannot go on tracing on cpu %d", s->set.place[i].cpu) : 0;
 }
 
-static int write_area(struct session *s, size_t i)
+int snapshot_area(struct session *s, size_t i)
 {
 	struct pio_place *p = &s->set.place[i];
 	struct ledger_row *row = ledger_row(&s->ledger, i, p->cpu, p->tid);
@@ -39,6 +39,7 @@ static int write_area(struct session *s, size_t i)
 	struct iovec v[2];
 	int err, n = pio_ring_snapshot(&p->ring, v, &a.offset);
 
+	a.offset += p->aux_base;
 	if (!row)
 		return -ENOMEM;
 	err = n ? fmt_writer_aux(&s->writer, &a, v, n) : 0;
@@ -59,7 +60,7 @@ int snapshot_take(struct session *s, bool go_on)
 		freeze(s);
 	for (size_t i = 0; i < s->set.nr_place; i++) {
 		if (!err)
-			err = write_area(s, i);
+			err = snapshot_area(s, i);
 		if (go_on && thaw(s, i))
 			s->run_err = -EIO;
 	}

@@ -28,7 +28,7 @@ static void peek_kernel(struct pio_place *p, struct source_chunk *ret)
 {
 	*ret = (struct source_chunk){ .cpu = p->cpu, .pid = -1, .tid = p->tid };
 	ret->nv = p->ring.aux ? pio_ring_peek_aux(&p->ring, ret->v) : 0;
-	ret->offset = p->ring.aux_tail;
+	ret->offset = p->aux_base + p->ring.aux_tail;
 }
 
 void source_peek(struct source *s, size_t i, bool last, struct source_chunk *ret)

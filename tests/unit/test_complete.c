@@ -108,7 +108,7 @@ static void assert_completed(void)
 		assert_memory_equal(first, as_read.data, cut);
 		assert_memory_equal(second, as_read.data + cut, n - cut);
 	}
-	assert_int_equal(l.by_type[FMT_REC_MMAP2], n / 8 + 1);
+	assert_int_equal(l.records, n / 8 + 1);
 	ledger_done(&l);
 }
 
@@ -239,6 +239,21 @@ static void what_is_malformed_is_left_alone(void **state)
 	assert_int_equal(spans.n, 0);
 }
 
+/* The cpu had been away: its AUX area began anew, the stream of its queue goes on. */
+static void an_aux_record_gets_its_place_in_the_stream(void **state)
+{
+	(void)state;
+	for (c.aux_base = 0; c.aux_base <= 5000; c.aux_base += 5000) {
+		fmt_buf_reset(&as_read);
+		fmt_buf_reset(&completed);
+		assert_int_equal(fmt_put_aux(&as_read, 24, 640, 1, &trailer), 0);
+		assert_int_equal(fmt_put_aux(&completed, 24 + c.aux_base, 640, 1, &trailer), 0);
+		assert_completed();
+	}
+	for (size_t cut = 8; cut < 32; cut++)
+		assert_int_equal(complete_record(&c, as_read.data, cut, 0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -253,6 +268,7 @@ int main(void)
 		T(memory_is_left_alone),
 		T(the_vdso_gets_ours),
 		T(what_is_malformed_is_left_alone),
+		T(an_aux_record_gets_its_place_in_the_stream),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

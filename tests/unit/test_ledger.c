@@ -87,7 +87,7 @@ static void records_are_counted_by_type(void **state)
 	le_put(lost + 16, 1000, 8);
 	lost = put(FMT_REC_LOST_SAMPLES, 48);
 	le_put(lost + 8, 20, 8);
-	lost = put(FMT_REC_AUX, 64);
+	lost = put(FMT_REC_AUX, RECORD);
 	le_put(lost + 24, FMT_AUX_TRUNCATED | FMT_AUX_PARTIAL, 8);
 	put(FMT_REC_COMM, 64);
 	assert_int_equal(walk(visit, &s), 0);
@@ -100,9 +100,10 @@ static void records_are_counted_by_type(void **state)
 	assert_int_equal(row->partial, 1);
 	assert_int_equal(row->collision, 0);
 	assert_true(ledger_lossy(&l));
+	assert_int_equal(s.n, 2);
 }
 
-static void mmap2_records_alone_are_shown(void **state)
+static void mmap2_and_aux_records_alone_are_shown(void **state)
 {
 	struct shown s = { 0 };
 
@@ -111,6 +112,13 @@ static void mmap2_records_alone_are_shown(void **state)
 	put(FMT_REC_MMAP, RECORD);
 	assert_int_equal(walk(visit, &s), 0);
 	assert_int_equal(s.n, 0);
+	put(FMT_REC_AUX, RECORD);
+	assert_int_equal(walk(visit, &s), 0);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.pos, end - RECORD);
+	s.n = 0;
+	end = 0;
+	put(FMT_REC_COMM, RECORD);
 	put(FMT_REC_MMAP2, RECORD);
 	assert_int_equal(walk(visit, &s), 0);
 	assert_int_equal(s.n, 1);
@@ -197,7 +205,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(records_are_counted_by_type),
-		T(mmap2_records_alone_are_shown),
+		T(mmap2_and_aux_records_alone_are_shown),
 		T(a_record_across_the_wrap_is_shown_in_one_piece),
 		T(what_the_visitor_says_ends_the_walk),
 		T(bytes_that_are_no_records_end_the_walk),
