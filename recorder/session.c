@@ -303,8 +303,8 @@ static void loop(struct session *s, struct polled *p)
 		if (s->source.soft)
 			state = run_soft(s);
 		now = session_now() / 1000000;
-		if (!s->enabled && now - start >= s->cfg->delay_ms && enable(s))
-			s->run_err = -EIO;
+		if (!s->enabled && !s->run_err && now - start >= s->cfg->delay_ms)
+			s->run_err = enable(s);
 		if (s->snapshot_wanted)
 			(void)snapshot_take(s, true);
 		s->snapshot_wanted = false;

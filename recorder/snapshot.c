@@ -21,9 +21,14 @@ static void freeze(struct session *s)
 
 static int thaw(struct session *s, size_t i)
 {
+	const struct pio_place *p = &s->set.place[i];
 	int err = pio_evset_enable_place(&s->set, 0, i);
 
-	return err ? log_err(err, "cannot go on tracing on cpu %d", s->set.place[i].cpu) : 0;
+	if (!err)
+		return 0;
+	if (p->cpu < 0)
+		return log_err(err, "cannot go on tracing thread %d", (int)p->tid);
+	return log_err(err, "cannot go on tracing on cpu %d", p->cpu);
 }
 
 int snapshot_area(struct session *s, size_t i)
@@ -52,7 +57,7 @@ int snapshot_area(struct session *s, size_t i)
 int snapshot_take(struct session *s, bool go_on)
 {
 	uint64_t began = session_now();
-	int err = 0;
+	int err = 0, thawed;
 
 	if (s->write_err || !s->enabled)
 		return s->write_err;
@@ -61,8 +66,9 @@ int snapshot_take(struct session *s, bool go_on)
 	for (size_t i = 0; i < s->set.nr_place; i++) {
 		if (!err)
 			err = snapshot_area(s, i);
-		if (go_on && thaw(s, i))
-			s->run_err = -EIO;
+		thawed = go_on ? thaw(s, i) : 0;
+		if (!s->run_err)
+			s->run_err = thawed;
 	}
 	if (err)
 		return drain_failed(s, err, s->ledger.records);
