@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "format/abi.h"
 #include "format/record.h"
 #include "recorder/log.h"
 
@@ -14,15 +15,11 @@ static void disable_all(struct session *s)
 	s->off_ns = session_now();
 }
 
-/* Records that the kernel dropped and had no room to say so: its own count, less what the
- * LOST records told (and, of a cpu that had been away, what was told then). */
-void closing_place_losses(struct session *s, size_t place)
+/* The kernel's own count of records it had no room for at a place; *ret_id: an event that
+ * lost some. */
+static uint64_t lost_at(const struct session *s, size_t place, uint64_t *ret_id)
 {
-	const struct pio_place *p = &s->set.place[place];
-	struct fmt_trailer t = { .pid = UINT32_MAX, .tid = (uint32_t)p->tid,
-				 .cpu = (uint32_t)p->cpu, .time = s->ledger.last_ns };
-	struct ledger_row *row = ledger_row(&s->ledger, place, p->cpu, p->tid);
-	uint64_t lost, all = 0, told;
+	uint64_t all = 0, lost;
 
 	for (size_t i = 0; i < s->set.nr_ev; i++)
 		for (size_t j = 0; j < s->set.ev[i].nr_fd; j++) {
@@ -32,14 +29,27 @@ void closing_place_losses(struct session *s, size_t place)
 				continue;
 			all += lost;
 			if (lost)
-				t.id = e->fd[j].id;
+				*ret_id = e->fd[j].id;
 		}
+	return all;
+}
+
+/* Records that the kernel dropped and had no room to say so: its own count, less what the
+ * LOST records told (and, of a cpu that had been away, what was told then). */
+void closing_place_losses(struct session *s, size_t place)
+{
+	const struct pio_place *p = &s->set.place[place];
+	struct fmt_trailer t = { .pid = UINT32_MAX, .tid = (uint32_t)p->tid,
+				 .cpu = (uint32_t)p->cpu, .time = s->ledger.last_ns };
+	struct ledger_row *row = ledger_row(&s->ledger, place, p->cpu, p->tid);
+	uint64_t all = lost_at(s, place, &t.id), told;
+
 	if (!row)
 		return;
 	told = row->lost - row->lost_before;
 	if (all > told) {
 		row->lost += all - told;
-		s->ledger.records++;
+		ledger_count(&s->ledger, FMT_REC_LOST);
 		fmt_put_lost(&s->buf, t.id, all - told, &t);
 	}
 	row->lost_before = row->lost;

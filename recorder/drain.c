@@ -62,14 +62,12 @@ static int put_aux_records(struct session *s, const struct source_chunk *c, size
 		t.time = session_time(s, c->began_ticks);
 		ledger_time(&s->ledger, t.time);
 		fmt_put_itrace_start(&s->buf, t.pid, t.tid, &t);
-		s->ledger.records++;
-		s->ledger.by_type[FMT_REC_ITRACE_START]++;
+		ledger_count(&s->ledger, FMT_REC_ITRACE_START);
 	}
 	t.time = session_time(s, source_ticks(&s->source));
 	ledger_time(&s->ledger, t.time);
 	fmt_put_aux(&s->buf, c->offset, bytes, 0, &t);
-	s->ledger.records++;
-	s->ledger.by_type[FMT_REC_AUX]++;
+	ledger_count(&s->ledger, FMT_REC_AUX);
 	return drain_put(s);
 }
 

@@ -40,6 +40,12 @@ void ledger_done(struct ledger *l)
 	*l = (struct ledger){ 0 };
 }
 
+void ledger_count(struct ledger *l, uint32_t type)
+{
+	l->records++;
+	l->by_type[type]++;
+}
+
 void ledger_time(struct ledger *l, uint64_t ns)
 {
 	if (!ns)
@@ -155,8 +161,7 @@ int ledger_walk(struct ledger *l, struct ledger_row *r, const struct iovec *v, i
 		if (size < FMT_REC_HEADER_SIZE || size % 8 || size > w.total - pos ||
 		    type >= LEDGER_TYPES)
 			return -EBADMSG;
-		l->records++;
-		l->by_type[type]++;
+		ledger_count(l, type);
 		if (wants_content(type)) {
 			err = see(&w, r, pos, type, size);
 			if (err)

@@ -54,7 +54,8 @@ __attribute__((warn_unused_result))
 int ledger_walk(struct ledger *l, struct ledger_row *r, const struct iovec *v, int n,
 		ledger_visit_fn *visit, void *ctx);
 
-/* Widen the recording's time span by a record of ours. */
+/* Count a record of ours, and widen the recording's time span by it. */
+void ledger_count(struct ledger *l, uint32_t type);
 void ledger_time(struct ledger *l, uint64_t ns);
 
 struct ledger_losses {
