@@ -57,6 +57,36 @@ static int take_events(void *ctx, const char *arg)
 	return 0;
 }
 
+/* Of the event before it: addresses for an AUX event, or where there is none yet;
+ * expressions for a tracepoint, all of which must hold, as perf has it. */
+static int take_filter(void *ctx, const char *arg)
+{
+	struct rec_config *c = ctx;
+	struct event_arg *last = c->nr_events ? &c->events[c->nr_events - 1] : NULL;
+	bool expression = last && last->tracepoint;
+	char **to = expression ? &last->filter : &c->filter, *joined;
+
+	if (asprintf(&joined, !*to ? "%s%s" : expression ? "(%s) && (%s)" : "%s ,%s",
+		     *to ? *to : "", arg) < 0)
+		return log_err(-ENOMEM, "record");
+	free(*to);
+	*to = joined;
+	return 0;
+}
+
+static int take_cgroups(void *ctx, const char *arg)
+{
+	struct rec_config *c = ctx;
+	char *joined;
+
+	if (asprintf(&joined, "%s%s%s", c->cgroups ? c->cgroups : "", c->cgroups ? "," : "",
+		     arg) < 0)
+		return log_err(-ENOMEM, "record");
+	free(c->cgroups);
+	c->cgroups = joined;
+	return 0;
+}
+
 static int take_cpus(void *ctx, const char *arg)
 {
 	struct rec_config *c = ctx;
@@ -269,6 +299,8 @@ static int check(struct rec_config *c)
 	/* As perf does: nobody named means everybody. */
 	if (!task && (!c->command || c->cpus.n) && !c->per_thread)
 		c->all = true;
+	if (c->cgroups && !c->all)
+		return usage("-G needs -a or -C: a cgroup is recorded on whole cpus");
 	if (!task && !c->command && c->per_thread)
 		return usage("--per-thread needs a command, -p or -t");
 	return 0;
@@ -293,6 +325,10 @@ int cmd_record(int argc, char **argv)
 		{ 't', "tid", "TID[,TID]", OPT_CALL, &c, take_tids, "running threads" },
 		{ 'e', "event", "EVENT", OPT_CALL, &c, take_events,
 		  "an AUX event (intel_pt/tsc/u) or tracepoints (sched:sched_switch)" },
+		{ 0, "filter", "FILTER", OPT_CALL, &c, take_filter,
+		  "addresses to trace, or an expression of the tracepoint before it" },
+		{ 'G', "cgroup", "NAME[,NAME]", OPT_CALL, &c, take_cgroups,
+		  "with -a or -C: only tasks of these cgroups" },
 		{ 'o', "output", "FILE", OPT_STR, &c.output, NULL,
 		  "file to write, - for stdout (default perf.data)" },
 		{ 'm', "mmap-pages", "N[,AUX]", OPT_CALL, &c, take_mmap,
@@ -341,6 +377,8 @@ int cmd_record(int argc, char **argv)
 	}
 	eventarg_free(c.events, c.nr_events);
 	pio_cpus_done(&c.cpus);
+	free(c.filter);
+	free(c.cgroups);
 	free(c.pids);
 	free(c.tids);
 	return status;

@@ -23,6 +23,8 @@ struct event_arg {
 	char *body;	 /* between the slashes, or the tracepoint's name */
 	char *modifiers; /* behind the second slash or colon, "" when none */
 	bool tracepoint;
+	uint32_t aux_action; /* of a tracepoint: PIO_AUX_PAUSE or _RESUME (perfio/attrs.h) */
+	char *filter;	     /* of a tracepoint: the expression of --filter, or NULL */
 };
 
 struct rec_config {
@@ -45,6 +47,8 @@ struct rec_config {
 	int clockid;		    /* -1: perf's own clock */
 	uint64_t delay_ms;
 	const char *ip_log;
+	char *filter;  /* --filter of the AUX event, as typed, or NULL */
+	char *cgroups; /* -G, as typed, or NULL */
 };
 
 #endif

@@ -6,12 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perfio/attrs.h"
+
 static void free_one(struct event_arg *e)
 {
 	free(e->text);
 	free(e->head);
 	free(e->body);
 	free(e->modifiers);
+	free(e->filter);
 }
 
 void eventarg_free(struct event_arg *list, size_t n)
@@ -61,15 +64,39 @@ static int split_pmu(struct event_arg *e, const char *at, const char *end,
 	return e->body && e->modifiers ? 0 : -ENOMEM;
 }
 
+/* Behind a tracepoint's name: nothing, or "/aux-action=WORD/". */
+static int take_action(struct event_arg *e, const char *at, const char *end,
+		       const char **ret_what)
+{
+	static const char term[] = "/aux-action=";
+	const size_t len = strlen(term);
+
+	if (at == end)
+		return 0;
+	if (end[-1] != '/' || (size_t)(end - at) <= len || strncmp(at, term, len)) {
+		*ret_what = "a tracepoint is written system:name, or with one term, "
+			    "system:name/aux-action=pause/ or /aux-action=resume/";
+		return -EINVAL;
+	}
+	e->aux_action = pio_aux_action(at + len, (size_t)(end - 1 - at) - len);
+	if (e->aux_action == PIO_AUX_PAUSE || e->aux_action == PIO_AUX_RESUME)
+		return 0;
+	*ret_what = e->aux_action ? "only the AUX event itself can start paused"
+				  : "aux-action of a tracepoint is pause or resume";
+	return -EINVAL;
+}
+
 static int split_tracepoint(struct event_arg *e, const char *at, const char *end,
 			    const char **ret_what)
 {
 	size_t n = name_length(at + 1);
 
-	if (!n || at + 1 + n != end) {
+	if (!n) {
 		*ret_what = "a tracepoint is written system:name";
 		return -EINVAL;
 	}
+	if (take_action(e, at + 1 + n, end, ret_what))
+		return -EINVAL;
 	e->tracepoint = true;
 	e->body = strndup(at + 1, n);
 	e->modifiers = strdup("");

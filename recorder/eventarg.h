@@ -6,6 +6,7 @@
  *   intel_pt/tsc,psb_period=3/u
  *   intel_pt              the same as intel_pt//
  *   sched:sched_switch    a tracepoint
+ *   sched:sched_switch/aux-action=pause/   one that pauses (or resumes) the AUX event
  */
 #ifndef RECORDER_EVENTARG_H
 #define RECORDER_EVENTARG_H

@@ -79,6 +79,13 @@ int explain_fault(const struct plan *p, const struct pio_fault *why, int err)
 
 	log_err(err, "%s failed for event '%s'%s", why->call, why->event ? why->event : "?",
 		place(why, where, sizeof(where)));
+	if (!strcmp(why->call, "ioctl PERF_EVENT_IOC_SET_FILTER")) {
+		explain_filter(p, why, err);
+		return EXIT_CANNOT;
+	}
+	if (explain_action(p, why, err))
+		return EXIT_CANNOT;
+	explain_cgroup(p, why, err);
 	switch (-err) {
 	case EACCES:
 		explain_access(p);
@@ -96,10 +103,7 @@ int explain_fault(const struct plan *p, const struct pio_fault *why, int err)
 		explain_nofile(&p->limits, err);
 		break;
 	case EBUSY:
-		log_hint("the PMU is exclusive: another recorder, debugger or hypervisor holds it "
-			 "on this cpu or task (per-cpu and per-task use exclude each other)");
-		log_hint("find it with: grep -l perf_event /proc/[0-9]*/fdinfo/* or "
-			 "ls -l /proc/[0-9]*/fd | grep perf_event");
+		explain_busy(p, why);
 		break;
 	case ENODEV:
 	case ENOENT:

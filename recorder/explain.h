@@ -15,6 +15,16 @@
 int explain_fault(const struct plan *p, const struct pio_fault *why, int err);
 /* Hint when err is -EMFILE or -ENFILE: the limit on descriptors. Nothing otherwise. */
 void explain_nofile(const struct pio_limits *l, int err);
+/* Parts of that. The event that a fault names, or NULL. */
+const struct pio_event *explain_which(const struct plan *p, const struct pio_fault *why);
+/* EBUSY: what excludes what, and who has perf events open. */
+void explain_busy(const struct plan *p, const struct pio_fault *why);
+/* A refused filter. */
+void explain_filter(const struct plan *p, const struct pio_fault *why, int err);
+/* A refused aux-action: true when it was one, and said so. */
+bool explain_action(const struct plan *p, const struct pio_fault *why, int err);
+/* Hint: the event is of a control group. */
+void explain_cgroup(const struct plan *p, const struct pio_fault *why, int err);
 /* Hint: which PMUs of this machine have an AUX area. */
 void explain_aux_pmus(const struct pio_sys *sys);
 /* Hint: the terms a PMU knows, with their valid values. */

@@ -10,6 +10,7 @@
 #include "recorder/cmd.h"
 #include "recorder/explain.h"
 #include "recorder/log.h"
+#include "recorder/narrow.h"
 #include "recorder/softpmu.h"
 
 enum {
@@ -310,7 +311,10 @@ static int add_kernel_aux(struct plan *p)
 	p->pt_name = aux_name(p, arg, false);
 	err = add_event(p, pio_attr_aux(&c, &p->pmu, &p->pt),
 			p->pt_name ? strdup(p->pt_name) : NULL, true);
-	return err ? EXIT_FAILED : 0;
+	if (err)
+		return EXIT_FAILED;
+	p->arg[0] = arg;
+	return narrow_aux(p);
 }
 
 static int add_soft_aux(struct plan *p, const struct pio_sys *sys)
@@ -327,6 +331,10 @@ static int add_soft_aux(struct plan *p, const struct pio_sys *sys)
 	err = parse_aux(p, arg);
 	if (err)
 		return err;
+	if (p->pt.aux_action) {
+		log_err(0, "event '%s': the software source cannot be paused", arg->text);
+		return EXIT_CANNOT;
+	}
 	p->pt.exclude_kernel = p->pt.exclude_hv = true; /* ptrace sees user space only */
 	p->soft_attr = pio_attr_aux(&c, &p->pmu, &p->pt);
 	p->pt_name = aux_name(p, arg, true);
@@ -346,33 +354,45 @@ static int refuse_tracepoint(const struct event_arg *a, int err)
 	return EXIT_CANNOT;
 }
 
-static int add_tracepoints(struct plan *p, const struct pio_sys *sys)
+static int add_tracepoint(struct plan *p, const struct event_arg *a)
 {
 	struct pio_attr_common c = common_attr(p, true);
-	int err;
+	struct pio_tracepoint *t = &p->tracepoint[p->nr_tracepoint];
+	struct perf_event_attr attr;
+	char *name;
+	int err = pio_tracepoint_load(t, p->sys, a->head, a->body);
 
-	if (!p->cfg->nr_events)
-		return 0;
-	p->tracepoint = calloc(p->cfg->nr_events, sizeof(*p->tracepoint));
+	if (err)
+		return refuse_tracepoint(a, err);
+	p->nr_tracepoint++;
+	attr = pio_attr_tracepoint(&c, t->id);
+	pio_attr_set_aux_action(&attr, a->aux_action);
+	if (asprintf(&name, "%s:%s", a->head, a->body) < 0)
+		name = NULL;
+	if (add_event(p, attr, name, true))
+		return EXIT_FAILED;
+	p->arg[p->nr_ev - 1] = a;
+	p->ev[p->nr_ev - 1].filter = a->filter;
+	p->ev[p->nr_ev - 1].leader = a->aux_action ? 1 : 0;
+	return 0;
+}
+
+/* Those that act on the AUX event are members of its group, the others are not. */
+static int add_tracepoints(struct plan *p, bool members)
+{
+	int err = 0;
+
+	if (!p->tracepoint)
+		p->tracepoint = calloc(p->cfg->nr_events + 1, sizeof(*p->tracepoint));
 	if (!p->tracepoint)
 		return EXIT_FAILED;
-	for (size_t i = 0; i < p->cfg->nr_events; i++) {
+	for (size_t i = 0; i < p->cfg->nr_events && !err; i++) {
 		const struct event_arg *a = &p->cfg->events[i];
-		struct pio_tracepoint *t = &p->tracepoint[p->nr_tracepoint];
-		char *name;
 
-		if (!a->tracepoint)
-			continue;
-		err = pio_tracepoint_load(t, sys, a->head, a->body);
-		if (err)
-			return refuse_tracepoint(a, err);
-		p->nr_tracepoint++;
-		if (asprintf(&name, "%s:%s", a->head, a->body) < 0)
-			name = NULL;
-		if (add_event(p, pio_attr_tracepoint(&c, t->id), name, true))
-			return EXIT_FAILED;
+		if (a->tracepoint && members == (a->aux_action != 0))
+			err = add_tracepoint(p, a);
 	}
-	return 0;
+	return err;
 }
 
 static int add_events(struct plan *p, const struct pio_sys *sys)
@@ -397,19 +417,26 @@ static int add_events(struct plan *p, const struct pio_sys *sys)
 		return EXIT_FAILED;
 	if (p->source == SOURCE_KERNEL)
 		p->ev[1].leader = 1; /* one call starts and stops trace and switches */
+	err = add_tracepoints(p, true);
+	if (err)
+		return err;
 	p->tracking = p->nr_ev;
 	if (add_event(p, pio_attr_tracking(&early), strdup("tracking"), false))
 		return EXIT_FAILED;
-	return add_tracepoints(p, sys);
+	return add_tracepoints(p, false);
 }
 
 int plan_make(struct plan *ret, const struct pio_sys *sys, const struct rec_config *cfg)
 {
-	struct plan p = { .cfg = cfg, .system_wide = cfg->all };
+	struct plan p = { .sys = sys, .cfg = cfg, .system_wide = cfg->all };
 	int err;
 
 	pio_limits_get(&p.limits, sys);
-	err = choose_source(&p, sys);
+	err = narrow_parse(&p);
+	if (!err)
+		err = choose_source(&p, sys);
+	if (!err)
+		err = narrow_source(&p);
 	if (!err)
 		err = choose_cpus(&p, sys);
 	if (err)
@@ -420,6 +447,8 @@ int plan_make(struct plan *ret, const struct pio_sys *sys, const struct rec_conf
 	err = choose_sizes(&p);
 	if (!err)
 		err = add_events(&p, sys);
+	if (!err)
+		err = narrow_cgroups(&p);
 	if (err)
 		goto out;
 	*ret = p;
@@ -435,38 +464,15 @@ void plan_done(struct plan *p)
 		free(p->name[i]);
 	for (size_t i = 0; i < p->nr_tracepoint; i++)
 		pio_tracepoint_done(&p->tracepoint[i]);
+	for (size_t i = 0; i < p->nr_cgroup; i++)
+		pio_cgroup_done(&p->cgroup[i]);
+	free(p->cgroup);
+	filter_done(&p->filter);
 	free(p->tracepoint);
 	free(p->pt_name);
 	pio_pmu_done(&p->pmu);
 	pio_cpus_done(&p->cpus);
 	*p = (struct plan){ 0 };
-}
-
-struct fmt_pt_info plan_pt_info(const struct plan *p, const struct fmt_time_conv *conv)
-{
-	bool per_cpu = p->source == SOURCE_KERNEL && p->cpus.n;
-	uint64_t cap = 0;
-
-	(void)pio_pmu_cap(&p->pmu, "event_trace", &cap);
-	return (struct fmt_pt_info){
-		.pmu_type = p->pmu.type,
-		.time_shift = conv->shift,
-		.time_mult = conv->mult,
-		.time_zero = conv->zero,
-		.cap_user_time_zero = conv->cap_time_zero,
-		.tsc_bit = pio_pmu_mask(&p->pmu, "tsc"),
-		.noretcomp_bit = pio_pmu_mask(&p->pmu, "noretcomp"),
-		.have_sched_switch = !per_cpu ? 0 : p->system_wide ? 3 : 2,
-		.snapshot_mode = p->cfg->snapshot,
-		.per_cpu_mmaps = per_cpu,
-		.mtc_bit = pio_pmu_mask(&p->pmu, "mtc"),
-		.mtc_freq_bits = pio_pmu_mask(&p->pmu, "mtc_period"),
-		.tsc_ctc_n = p->pmu.tsc_art_n,
-		.tsc_ctc_d = p->pmu.tsc_art_d,
-		.cyc_bit = pio_pmu_mask(&p->pmu, "cyc"),
-		.max_nonturbo_ratio = p->pmu.max_nonturbo_ratio,
-		.cap_event_trace = cap,
-	};
 }
 
 void plan_rewater(struct plan *p)

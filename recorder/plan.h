@@ -13,6 +13,7 @@
 #include "perfio/pmu.h"
 #include "perfio/tracefs.h"
 #include "recorder/config.h"
+#include "recorder/filter.h"
 
 enum {
 	PLAN_MAX_EVENTS = 64,
@@ -26,6 +27,7 @@ enum {
 };
 
 struct plan {
+	const struct pio_sys *sys;
 	const struct rec_config *cfg;
 	enum source_kind source; /* never SOURCE_AUTO */
 	const char *why;	 /* for the start line; static */
@@ -39,6 +41,10 @@ struct plan {
 	size_t nr_ev;
 	bool start_late[PLAN_MAX_EVENTS]; /* enabled by us or by exec, not at open */
 	size_t tracking;		  /* index of the always-on event */
+	const struct event_arg *arg[PLAN_MAX_EVENTS]; /* that asked for it, or NULL */
+	struct filter filter;	   /* of the AUX event */
+	struct pio_cgroup *cgroup; /* one for each name of -G */
+	size_t nr_cgroup;
 
 	struct pio_pmu pmu; /* of the AUX event; the software source's imitation has only
 			       name, type and terms */

@@ -53,9 +53,10 @@ struct fmt_features session_features(struct session *s)
 	f.tracing_data = s->tracing.data;
 	f.tracing_data_len = s->tracing.len;
 	if (s->plan.source == SOURCE_KERNEL) {
-		static const struct fmt_group pt_and_switches = { NULL, 0, 2 };
-
-		f.groups = &pt_and_switches;
+		s->group = (struct fmt_group){ NULL, 0, 1 };
+		for (size_t i = 1; i < s->plan.nr_ev; i++)
+			s->group.nr += s->plan.ev[i].leader == 1;
+		f.groups = &s->group;
 		f.nr_groups = 1;
 	}
 	f.have_aux = s->plan.source != SOURCE_NONE;

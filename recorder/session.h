@@ -50,6 +50,7 @@ struct session {
 
 	struct fmt_event *events; /* as the file has them */
 	size_t nr_events;
+	struct fmt_group group; /* the AUX event and its members, for the features */
 	uint64_t *ids;	/* memory behind events[].ids */
 	uint64_t pt_id; /* id of the software source's event */
 	struct fmt_time_conv conv;
