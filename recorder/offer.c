@@ -15,7 +15,8 @@
 #include "perfio/tracefs.h"
 #include "recorder/plan.h"
 
-/* What a recording asks for by default: an AUX, a tracking and a switch event on each cpu beside what the program itself keeps open. */
+/* What a recording asks for by default: an AUX, a tracking and a switch event on each cpu,
+ * beside what the program itself keeps open. */
 enum { EVENTS_PER_CPU = 3, OTHER_FDS = 64 };
 
 const struct offer_valid offer_valid[] = {

@@ -148,8 +148,6 @@ static int sink_append(void *ctx, struct iovec *v, int n)
 			continue;
 		if (k < 0)
 			return -errno;
-		if (!k)
-			return -EIO;
 		o->size += (uint64_t)k;
 		skip_written(&v, &n, (size_t)k);
 	}
@@ -159,15 +157,20 @@ static int sink_append(void *ctx, struct iovec *v, int n)
 static int sink_patch(void *ctx, uint64_t at, const void *p, size_t n)
 {
 	struct output *o = ctx;
+	const char *from = p;
 	ssize_t k;
 
-
-	do
-		k = pwrite(o->fd, p, n, (off_t)at);
-	while (k < 0 && errno == EINTR);
-	if (k < 0)
-		return -errno;
-	return (size_t)k == n ? 0 : -EIO;
+	while (n) {
+		k = pwrite(o->fd, from, n, (off_t)at);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return -errno;
+		from += k;
+		at += (uint64_t)k;
+		n -= (size_t)k;
+	}
+	return 0;
 }
 
 static int sink_cut(void *ctx, uint64_t size)

@@ -5,6 +5,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "perfio/attrs.h"
 #include "perfio/ring.h"
@@ -19,12 +20,14 @@
 #define PSB_DEFAULT    UINT64_C(3)
 #define PSB_UNIT       2048u /* bytes between PSBs for period 0 */
 
-enum { FIRST_DYNAMIC_TYPE = 16 };
+/* The kernel numbers PMUs from PERF_TYPE_MAX on (6 in Linux 6.1, perf_pmu_register()): what
+ * lies above it with room to spare is free on every machine of today. */
+enum { FIRST_FREE_TYPE = 16 };
 
 static int free_type(const struct pio_sys *sys, uint32_t *ret)
 {
 	struct pio_pmu_list l;
-	uint32_t type = FIRST_DYNAMIC_TYPE;
+	uint32_t type = FIRST_FREE_TYPE;
 	int err = pio_pmu_list(&l, sys);
 
 	if (err)
@@ -114,7 +117,7 @@ bool softpmu_tsc_usable(const struct pio_sys *sys)
 	fd = sys->open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return false;
-	if (!pio_ring_map(&r, sys, fd, 4096))
+	if (!pio_ring_map(&r, sys, fd, (size_t)sysconf(_SC_PAGESIZE)))
 		usable = pio_ring_time_conv(&r, &conv);
 	pio_ring_done(&r);
 	(void)sys->close(fd);
