@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "recorder/cmd.h"
+#include "recorder/line.h"
 #include "recorder/log.h"
 
 static const char *place(const struct pio_fault *why, char *buf, size_t size)
@@ -124,8 +125,7 @@ int explain_fault(const struct plan *p, const struct pio_fault *why, int err)
 void explain_aux_pmus(const struct pio_sys *sys)
 {
 	struct pio_pmu_list l;
-	char line[256] = "";
-	size_t at = 0;
+	struct line line = { 0 };
 
 	if (pio_pmu_list(&l, sys))
 		return;
@@ -134,26 +134,23 @@ void explain_aux_pmus(const struct pio_sys *sys)
 
 		if (pio_pmu_load(&p, sys, l.pmu[i].name))
 			continue;
-		if (p.has_aux && at + strlen(p.name) + 2 < sizeof(line))
-			at += (size_t)snprintf(line + at, sizeof(line) - at, " %s", p.name);
+		if (p.has_aux)
+			line_add(&line, " %s", p.name);
 		pio_pmu_done(&p);
 	}
 	pio_pmu_list_done(&l);
-	log_hint("PMUs with an AUX area on this machine:%s", *line ? line : " none");
+	log_hint("PMUs with an AUX area on this machine:%s", line.n ? line.s : " none");
 	log_hint("without one: auxrec record -- COMMAND steps a program; "
 		 "auxrec record -a records context switches");
 }
 
 void explain_terms(const struct pio_pmu *p)
 {
-	char line[512] = "";
-	size_t at = 0;
+	struct line line = { 0 };
 
 	for (size_t i = 0; i < p->nr_terms; i++)
-		if (at + strlen(p->terms[i].name) + 2 < sizeof(line))
-			at += (size_t)snprintf(line + at, sizeof(line) - at, " %s",
-					       p->terms[i].name);
-	log_hint("terms of %s:%s", p->name, line);
+		line_add(&line, " %s", p->terms[i].name);
+	log_hint("terms of %s:%s", p->name, line.s);
 	for (size_t i = 0; i < p->nr_caps; i++)
 		if (strstr(p->caps[i].name, "period") || strstr(p->caps[i].name, "threshold"))
 			log_hint("%s: bit mask of valid values 0x%s", p->caps[i].name,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recorder/line.h"
 #include "recorder/log.h"
 
 enum { LONG_BASE = 256, HELP = 'h', MAX_OPTS = 64, HELP_COLUMN = 30 };
@@ -55,26 +56,16 @@ static void print_help(const struct opts *o)
 	printf("usage: auxrec %s %s\n\n%s\n\n", o->cmd, o->synopsis, o->about);
 	for (size_t i = 0; i < o->n; i++) {
 		const struct opt *p = &o->opt[i];
-		char left[128], *at = left;
-		size_t room = sizeof(left);
-		int k;
+		struct line left = { 0 };
 
-		k = snprintf(at, room, p->letter ? "  -%c%s" : "    ", p->letter,
-			     p->name ? ", " : "");
-		if (!p->letter)
-			k = snprintf(at, room, "      ");
-		at += k;
-		room -= (size_t)k;
-		if (p->name) {
-			k = snprintf(at, room, "--%s", p->name);
-			at += k;
-			room -= (size_t)k;
-		}
+		line_add(&left, p->letter ? "  -%c" : "    ", p->letter);
+		if (p->name)
+			line_add(&left, "%s--%s", p->letter ? ", " : "  ", p->name);
 		if (p->arg && *p->arg == '[')
-			snprintf(at, room, "[=%s", p->arg + 1);
+			line_add(&left, "[=%s", p->arg + 1);
 		else if (p->arg)
-			snprintf(at, room, "%c%s", p->name ? '=' : ' ', p->arg);
-		printf("%-*s %s\n", HELP_COLUMN, left, p->help);
+			line_add(&left, "%c%s", p->name ? '=' : ' ', p->arg);
+		printf("%-*s %s\n", HELP_COLUMN, left.s, p->help);
 	}
 	printf("  -h, --help %*s this text\n", HELP_COLUMN - 13, "");
 }

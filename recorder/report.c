@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "format/abi.h"
+#include "recorder/line.h"
 #include "recorder/log.h"
 #include "recorder/units.h"
 
@@ -57,90 +58,91 @@ void report_start(const struct session *s)
 			  s->synth.unreadable);
 }
 
+/* Seconds from the moment that events were enabled, if it ever came. */
+static double recorded(const struct session *s, uint64_t until_ns)
+{
+	return s->on_ns ? (double)(until_ns - s->on_ns) / 1e9 : 0;
+}
+
+static double per_second(uint64_t n, double seconds)
+{
+	return seconds > 0 ? (double)n / seconds : 0;
+}
+
 void report_status(const struct session *s)
 {
 	struct ledger_losses l = ledger_sum(&s->ledger);
-	char bytes[16], aux[16], line[256];
+	double seconds = recorded(s, session_now());
+	struct line line = { 0 };
 	struct soft_stats st;
-	uint64_t ns = session_now() - s->on_ns;
-	int n;
+	char buf[16];
 
 	if (!log_has_status())
 		return;
-	n = snprintf(line, sizeof(line), "%.1f s  %s written", (double)ns / 1e9,
-		     units_bytes(s->writer.pos, bytes));
+	line_add(&line, "%.1f s  %s written", seconds, units_bytes(s->writer.pos, buf));
 	if (s->plan.source != SOURCE_NONE)
-		n += snprintf(line + n, sizeof(line) - (size_t)n, "  %s AUX",
-			      units_bytes(l.aux_bytes, aux));
+		line_add(&line, "  %s AUX", units_bytes(l.aux_bytes, buf));
 	if (s->source.soft) {
 		soft_stats(s->source.soft, &st);
-		n += snprintf(line + n, sizeof(line) - (size_t)n,
-			      "  %llu instructions (%.0f k/s)  %llu threads",
-			      (unsigned long long)st.instructions,
-			      (double)st.instructions / ((double)ns / 1e6),
-			      (unsigned long long)st.live);
+		line_add(&line, "  %llu instructions (%.0f k/s)  %llu threads",
+			 (unsigned long long)st.instructions,
+			 per_second(st.instructions, seconds) / 1e3,
+			 (unsigned long long)st.live);
 	}
-	snprintf(line + n, sizeof(line) - (size_t)n, "  lost: %llu records, %llu AUX cuts",
+	line_add(&line, "  lost: %llu records, %llu AUX cuts",
 		 (unsigned long long)(l.lost + l.lost_samples),
 		 (unsigned long long)(l.truncated + l.partial + l.collision));
-	log_status(line);
+	log_status(line.s);
 }
 
 static void report_row(const struct ledger_row *r)
 {
-	char bytes[16], who[32], line[256];
-	int n = 0;
+	char bytes[16], who[32];
+	struct line line = { 0 };
 
 	if (r->cpu >= 0)
 		snprintf(who, sizeof(who), "cpu %d", r->cpu);
 	else
 		snprintf(who, sizeof(who), "thread %d", r->tid);
 	if (r->aux_bytes)
-		n += snprintf(line + n, sizeof(line) - (size_t)n, " %s AUX in %llu chunks",
-			      units_bytes(r->aux_bytes, bytes),
-			      (unsigned long long)r->aux_chunks);
+		line_add(&line, " %s AUX in %llu chunks", units_bytes(r->aux_bytes, bytes),
+			 (unsigned long long)r->aux_chunks);
 	if (r->lost)
-		n += snprintf(line + n, sizeof(line) - (size_t)n,
-			      " %llu records lost (ring full)", (unsigned long long)r->lost);
+		line_add(&line, " %llu records lost (ring full)", (unsigned long long)r->lost);
 	if (r->lost_samples)
-		n += snprintf(line + n, sizeof(line) - (size_t)n, " %llu samples lost",
-			      (unsigned long long)r->lost_samples);
+		line_add(&line, " %llu samples lost", (unsigned long long)r->lost_samples);
 	if (r->truncated || r->partial || r->collision)
-		n += snprintf(line + n, sizeof(line) - (size_t)n,
-			      " AUX cut: %llu truncated (buffer full), %llu partial, "
-			      "%llu collisions", (unsigned long long)r->truncated,
-			      (unsigned long long)r->partial, (unsigned long long)r->collision);
-	if (n)
-		log_info("  %s:%s", who, line);
+		line_add(&line, " AUX cut: %llu truncated (buffer full), %llu partial, "
+				"%llu collisions", (unsigned long long)r->truncated,
+			 (unsigned long long)r->partial, (unsigned long long)r->collision);
+	if (line.n)
+		log_info("  %s:%s", who, line.s);
 }
 
-static void add_loss(char *line, size_t size, uint64_t n, const char *what)
+static void add_loss(struct line *l, uint64_t n, const char *what)
 {
-	size_t at = strlen(line);
-
 	if (n)
-		snprintf(line + at, size - at, "%s%llu %s", at ? ", " : "",
-			 (unsigned long long)n, what);
+		line_add(l, "%s%llu %s", l->n ? ", " : "", (unsigned long long)n, what);
 }
 
 static void report_losses(const struct session *s, const struct ledger_losses *l)
 {
-	char line[256] = "";
+	struct line line = { 0 };
 
-	add_loss(line, sizeof(line), l->lost, "records");
-	add_loss(line, sizeof(line), l->lost_samples, "samples");
-	add_loss(line, sizeof(line), l->truncated, "AUX truncations");
-	add_loss(line, sizeof(line), l->partial, "partial AUX pieces");
-	add_loss(line, sizeof(line), l->collision, "AUX collisions");
-	add_loss(line, sizeof(line), s->ledger.dropped, "trace bytes without memory");
-	add_loss(line, sizeof(line), s->ledger.unexplained, "gaps at unexplained steps");
-	add_loss(line, sizeof(line), s->ledger.refused, "32-bit programs not traced");
-	add_loss(line, sizeof(line), s->ledger.rolled_back, "bytes the output refused");
-	add_loss(line, sizeof(line), s->ledger.given_up, "records with them");
-	add_loss(line, sizeof(line), s->ledger.unjoined, "cpus that came online");
-	add_loss(line, sizeof(line), s->ledger.unreadable, "processes without maps");
-	if (*line)
-		log_warn("recorded with losses: %s", line);
+	add_loss(&line, l->lost, "records");
+	add_loss(&line, l->lost_samples, "samples");
+	add_loss(&line, l->truncated, "AUX truncations");
+	add_loss(&line, l->partial, "partial AUX pieces");
+	add_loss(&line, l->collision, "AUX collisions");
+	add_loss(&line, s->ledger.dropped, "trace bytes without memory");
+	add_loss(&line, s->ledger.unexplained, "gaps at unexplained steps");
+	add_loss(&line, s->ledger.refused, "32-bit programs not traced");
+	add_loss(&line, s->ledger.rolled_back, "bytes the output refused");
+	add_loss(&line, s->ledger.given_up, "records with them");
+	add_loss(&line, s->ledger.unjoined, "cpus that came online");
+	add_loss(&line, s->ledger.unreadable, "processes without maps");
+	if (line.n)
+		log_warn("recorded with losses: %s", line.s);
 }
 
 void report_end(const struct session *s)
@@ -148,23 +150,23 @@ void report_end(const struct session *s)
 	struct ledger_losses l = ledger_sum(&s->ledger);
 	struct soft_stats st;
 	char bytes[16], aux[16];
+	double seconds = recorded(s, s->off_ns);
 	uint64_t switches = s->ledger.by_type[FMT_REC_SWITCH] +
 			    s->ledger.by_type[FMT_REC_SWITCH_CPU_WIDE];
 
 	log_info("%s '%s': %s in %.2f s, %llu records (%llu switches, %llu samples), %s AUX",
 		 s->out.stream ? "sent" : "wrote", s->cfg->output,
 		 units_bytes(s->writer.pos, bytes),
-		 (double)(s->off_ns - s->on_ns) / 1e9, (unsigned long long)s->ledger.records,
+		 seconds, (unsigned long long)s->ledger.records,
 		 (unsigned long long)switches,
 		 (unsigned long long)s->ledger.by_type[FMT_REC_SAMPLE],
 		 units_bytes(l.aux_bytes, aux));
 	if (s->source.soft) {
 		soft_stats(s->source.soft, &st);
-		log_info("  %llu instructions of %llu threads in %llu processes, %llu per second",
+		log_info("  %llu instructions of %llu threads in %llu processes, %.0f per second",
 			 (unsigned long long)st.instructions, (unsigned long long)st.threads,
 			 (unsigned long long)st.processes,
-			 (unsigned long long)((double)st.instructions /
-					      ((double)(s->off_ns - s->on_ns) / 1e9)));
+			 per_second(st.instructions, seconds));
 	}
 	for (size_t i = 0; i < s->ledger.n; i++)
 		report_row(&s->ledger.row[i]);

@@ -43,6 +43,14 @@ said "wrote 't'"
 perf_accepts t
 grep -q "sleep:$pid/$pid" accepted || fail "the thread's name is not in the file"
 
+# Ended before -D was over: nothing was recorded, for no time.
+"$AUXREC" record -a --source=none -D 600000 -o d 2>err &
+rec=$!
+sleep 0.5
+kill -INT $rec
+wait $rec || fail "SIGINT before the delay was over: status $?"
+said "in 0.00 s"
+
 # One ring per thread.
 want 0 "$AUXREC" record --per-thread --source=none -o pt -- "$PROG/pingpong" 50
 perf_accepts pt

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One line of a message, made piece by piece. What does not fit is left out. */
+#ifndef RECORDER_LINE_H
+#define RECORDER_LINE_H
+
+#include <stddef.h>
+
+struct line {
+	size_t n;
+	char s[760]; /* twelve causes of loss with twenty digits each */
+};
+
+/* A zeroed struct line is an empty one. */
+__attribute__((format(printf, 2, 3))) void line_add(struct line *l, const char *fmt, ...);
+
+#endif
