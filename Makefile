@@ -52,6 +52,7 @@ unit      := $(wildcard tests/unit/test_*.c)
 fakes     := $(filter-out $(unit),$(wildcard tests/unit/*.c))
 tools     := $(wildcard tests/tools/*.c)
 progs     := $(wildcard tests/prog/*.c tests/prog/*.S)
+guest_tests := $(notdir $(wildcard tests/guest/g-*.sh))
 man       := $(wildcard man/*.[1-8])
 obj        = $(patsubst %.c,$(O)/obj/%.o,$(1))
 bins      := $(patsubst tests/unit/%.c,$(O)/bin/%,$(unit))
@@ -60,10 +61,11 @@ prog_bins := $(patsubst tests/prog/%,$(O)/prog/%,$(basename $(progs)))
 
 # What the build and the tests need on Debian 12, one package a word.
 BUILD_DEPS = gcc make pkg-config libelf-dev libjansson-dev libipt-dev libzydis-dev
-TEST_DEPS  = libcmocka-dev linux-perf mandoc shellcheck python3 procps util-linux
+TEST_DEPS  = libcmocka-dev linux-perf mandoc shellcheck python3 procps util-linux \
+             qemu-system-x86 busybox-static cpio
 DEPS       = $(BUILD_DEPS) $(TEST_DEPS)
 
-.PHONY: all deps demo check unit e2e soft layering lint man bench install dist clean help
+.PHONY: all deps demo check unit e2e soft guest layering lint man bench install dist clean help
 all: $(O)/bin/auxrec                      ## build the program
 
 $(O)/bin/auxrec: $(call obj,$(recorder)) $(O)/libformat.a $(O)/libperfio.a
@@ -96,6 +98,10 @@ unit: $(bins)                             ## cmocka tests only
 	@tests/check.sh $(O) unit
 e2e: all test-parts                       ## shell tests of the program only
 	@tests/check.sh $(O) e2e
+guest: all test-parts                     ## kernel AUX in a QEMU guest, on two kernels
+	@for k in cloud61 cloud612; do \
+		O=$(O) tests/guest/run.sh -k $$k $(addprefix -t ,$(guest_tests)) && \
+		O=$(O) tests/guest/run.sh -k $$k -s 4 -t g-trunc.sh || exit; done
 $(O)/bin/test_%: $(O)/obj/tests/unit/test_%.o $(O)/libfakes.a $(O)/librecorder.a \
 		$(O)/libformat.a $(O)/libperfio.a
 	@mkdir -p $(@D)

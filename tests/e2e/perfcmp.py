@@ -15,6 +15,8 @@ import sys
 import tempfile
 
 SHOWN = 5  # messages of one kind
+# Of a recording from another kernel: its code is not here, and none of it was traced.
+FOREIGN = 'No kallsyms or vmlinux with build-id'
 
 
 def lists(folder):
@@ -53,7 +55,8 @@ def decode(data):
         if run.wait():
             messages.append('(exit status %d)' % run.returncode)
         err.seek(0)
-        messages += [line.strip() for line in err if line.strip()]
+        messages += [line.strip() for line in err if line.strip() and
+                     not line.startswith(FOREIGN)]
     return got, messages
 
 
