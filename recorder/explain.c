@@ -62,6 +62,12 @@ static void explain_memory(const struct plan *p, const struct pio_fault *why)
 		 (unsigned long long)(plan_bytes(p) / 1024 + 1));
 }
 
+int explain_no_memory(void)
+{
+	log_err(-ENOMEM, "record");
+	return EXIT_FAILED;
+}
+
 void explain_nofile(const struct pio_limits *l, int err)
 {
 	if (err == -ENFILE)

@@ -13,6 +13,8 @@
 
 /* Message and hints for a failed pio_evset_open(). Returns the exit status. */
 int explain_fault(const struct plan *p, const struct pio_fault *why, int err);
+/* Message about our own memory. Returns the exit status. */
+int explain_no_memory(void);
 /* Hint when err is -EMFILE or -ENFILE: the limit on descriptors. Nothing otherwise. */
 void explain_nofile(const struct pio_limits *l, int err);
 /* Parts of that. The event that a fault names, or NULL. */

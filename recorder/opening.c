@@ -19,12 +19,6 @@
 #include "recorder/softpmu.h"
 #include "recorder/units.h"
 
-static int no_memory(void)
-{
-	log_err(-ENOMEM, "record");
-	return EXIT_FAILED;
-}
-
 static int open_rings(struct session *s)
 {
 	struct plan *p = &s->plan;
@@ -126,7 +120,7 @@ static int describe_events(struct session *s)
 	s->events = calloc(s->set.nr_ev + 1, sizeof(*s->events));
 	s->ids = calloc(count_ids(s) + s->set.nr_ev * room, sizeof(*s->ids));
 	if (!s->events || !s->ids)
-		return no_memory();
+		return explain_no_memory();
 	e = s->events;
 	id = s->ids;
 	if (s->source.soft) {
@@ -289,7 +283,7 @@ static int load_tracing(struct session *s)
 	fmt = calloc(s->plan.nr_tracepoint, sizeof(*fmt));
 	if (!fmt) {
 		pio_tracing_files_done(&f);
-		return no_memory();
+		return explain_no_memory();
 	}
 	for (size_t i = 0; i < s->plan.nr_tracepoint; i++) {
 		const struct pio_tracepoint *p = &s->plan.tracepoint[i];
@@ -308,7 +302,7 @@ static int load_tracing(struct session *s)
 	err = fmt_put_tracing_data(&s->tracing, &t);
 	free(fmt);
 	pio_tracing_files_done(&f);
-	return err ? no_memory() : 0;
+	return err ? explain_no_memory() : 0;
 }
 
 int opening_events(struct session *s)
@@ -327,7 +321,7 @@ int opening_events(struct session *s)
 		return err;
 	s->stalled = calloc(s->set.nr_place + 1, sizeof(*s->stalled));
 	if (!s->stalled)
-		return no_memory();
+		return explain_no_memory();
 	read_time_conv(s);
 	read_clock_pair(s);
 	return describe_events(s);
@@ -368,7 +362,7 @@ int opening_head(struct session *s)
 
 	if (fileids_new(&s->fileids) || dsos_new(&s->dsos) ||
 	    host_collect(&s->host, s->sys, s->version, s->cfg->argc, s->cfg->argv))
-		return no_memory();
+		return explain_no_memory();
 	err = spare_descriptors(s);
 	if (!err)
 		err = load_tracing(s);

@@ -179,10 +179,8 @@ static int choose_cpus(struct plan *p, const struct pio_sys *sys)
 	}
 	pio_cpus_done(&online);
 	p->cpus.cpu = malloc(p->cfg->cpus.n * sizeof(int));
-	if (!p->cpus.cpu) {
-		log_err(-ENOMEM, "record");
-		return EXIT_FAILED;
-	}
+	if (!p->cpus.cpu)
+		return explain_no_memory();
 	p->cpus.n = p->cfg->cpus.n;
 	memcpy(p->cpus.cpu, p->cfg->cpus.cpu, p->cpus.n * sizeof(int));
 	return 0;
@@ -249,12 +247,13 @@ static struct pio_attr_common common_attr(const struct plan *p, bool late)
 	};
 }
 
+/* 0, or an exit status after a message. */
 static int add_event(struct plan *p, struct perf_event_attr attr, char *name, bool late)
 {
 	size_t i = p->nr_ev;
 
 	if (!name)
-		return -ENOMEM;
+		return explain_no_memory();
 	attr.disabled = late;
 	p->name[i] = name;
 	p->ev[i] = (struct pio_event){ .attr = attr, .name = name };
@@ -312,7 +311,7 @@ static int add_kernel_aux(struct plan *p)
 	err = add_event(p, pio_attr_aux(&c, &p->pmu, &p->pt),
 			p->pt_name ? strdup(p->pt_name) : NULL, true);
 	if (err)
-		return EXIT_FAILED;
+		return err;
 	p->arg[0] = arg;
 	return narrow_aux(p);
 }
@@ -338,7 +337,7 @@ static int add_soft_aux(struct plan *p, const struct pio_sys *sys)
 	p->pt.exclude_kernel = p->pt.exclude_hv = true; /* ptrace sees user space only */
 	p->soft_attr = pio_attr_aux(&c, &p->pmu, &p->pt);
 	p->pt_name = aux_name(p, arg, true);
-	return p->pt_name ? 0 : EXIT_FAILED;
+	return p->pt_name ? 0 : explain_no_memory();
 }
 
 static int refuse_tracepoint(const struct event_arg *a, int err)
@@ -369,8 +368,9 @@ static int add_tracepoint(struct plan *p, const struct event_arg *a)
 	pio_attr_set_aux_action(&attr, a->aux_action);
 	if (asprintf(&name, "%s:%s", a->head, a->body) < 0)
 		name = NULL;
-	if (add_event(p, attr, name, true))
-		return EXIT_FAILED;
+	err = add_event(p, attr, name, true);
+	if (err)
+		return err;
 	p->arg[p->nr_ev - 1] = a;
 	p->ev[p->nr_ev - 1].filter = a->filter;
 	p->ev[p->nr_ev - 1].leader = a->aux_action ? 1 : 0;
@@ -385,7 +385,7 @@ static int add_tracepoints(struct plan *p, bool members)
 	if (!p->tracepoint)
 		p->tracepoint = calloc(p->cfg->nr_events + 1, sizeof(*p->tracepoint));
 	if (!p->tracepoint)
-		return EXIT_FAILED;
+		return explain_no_memory();
 	for (size_t i = 0; i < p->cfg->nr_events && !err; i++) {
 		const struct event_arg *a = &p->cfg->events[i];
 
@@ -414,16 +414,15 @@ static int add_events(struct plan *p, const struct pio_sys *sys)
 	else if (p->source == SOURCE_NONE)
 		err = add_event(p, pio_attr_switch(&late), strdup("context-switches"), true);
 	if (err)
-		return EXIT_FAILED;
+		return err;
 	if (p->source == SOURCE_KERNEL)
 		p->ev[1].leader = 1; /* one call starts and stops trace and switches */
 	err = add_tracepoints(p, true);
 	if (err)
 		return err;
 	p->tracking = p->nr_ev;
-	if (add_event(p, pio_attr_tracking(&early), strdup("tracking"), false))
-		return EXIT_FAILED;
-	return add_tracepoints(p, false);
+	err = add_event(p, pio_attr_tracking(&early), strdup("tracking"), false);
+	return err ? err : add_tracepoints(p, false);
 }
 
 int plan_make(struct plan *ret, const struct pio_sys *sys, const struct rec_config *cfg)

@@ -434,9 +434,8 @@ static int record(struct session *s)
 	}
 	if (!s->enabled && !s->cfg->delay_ms && enable(s))
 		return EXIT_CANNOT;
-	err = poll_setup(&p, s);
-	if (err)
-		return log_err(err, "record"), EXIT_FAILED;
+	if (poll_setup(&p, s))
+		return explain_no_memory();
 	loop(s, &p);
 	poll_done(&p);
 	closing_file(s);
