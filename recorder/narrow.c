@@ -7,14 +7,9 @@
 #include <string.h>
 
 #include "recorder/cmd.h"
+#include "recorder/explain.h"
 #include "recorder/filter.h"
 #include "recorder/log.h"
-
-static int no_memory(void)
-{
-	log_err(-ENOMEM, "record");
-	return EXIT_FAILED;
-}
 
 /* ---- address filters ---- */
 
@@ -37,7 +32,7 @@ int narrow_parse(struct plan *p)
 		return 0;
 	err = filter_parse(&p->filter, p->sys, p->cfg->filter, &why);
 	if (err == -ENOMEM)
-		return no_memory();
+		return explain_no_memory();
 	if (err)
 		return refuse_filter(p, &why, EXIT_USAGE);
 	log_debug("address filter: %s", p->filter.text);
@@ -149,7 +144,7 @@ static int open_cgroups(struct plan *p, size_t n)
 	names = rest = strdup(p->cfg->cgroups);
 	if (!p->cgroup || !names) {
 		free(names);
-		return no_memory();
+		return explain_no_memory();
 	}
 	while (!err && (name = strsep(&rest, ","))) {
 		struct pio_cgroup *c = &p->cgroup[p->nr_cgroup++];
