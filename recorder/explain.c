@@ -92,7 +92,8 @@ int explain_fault(const struct plan *p, const struct pio_fault *why, int err)
 	}
 	if (explain_action(p, why, err))
 		return EXIT_CANNOT;
-	explain_cgroup(p, why, err);
+	if (explain_cgroup(p, why, err))
+		return EXIT_CANNOT;
 	switch (-err) {
 	case EACCES:
 		explain_access(p);

@@ -25,8 +25,8 @@ void explain_busy(const struct plan *p, const struct pio_fault *why);
 void explain_filter(const struct plan *p, const struct pio_fault *why, int err);
 /* A refused aux-action: true when it was one, and said so. */
 bool explain_action(const struct plan *p, const struct pio_fault *why, int err);
-/* Hint: the event is of a control group. */
-void explain_cgroup(const struct plan *p, const struct pio_fault *why, int err);
+/* An event of a control group that has no perf events: true when it was one, and said so. */
+bool explain_cgroup(const struct plan *p, const struct pio_fault *why, int err);
 /* Hint: which PMUs of this machine have an AUX area. */
 void explain_aux_pmus(const struct pio_sys *sys);
 /* Hint: the terms a PMU knows, with their valid values. */

@@ -99,14 +99,17 @@ bool explain_action(const struct plan *p, const struct pio_fault *why, int err)
 	return true;
 }
 
-/* perf_cgroup_connect(), kernel/events/core.c: EBADF for what is no cgroup with perf events,
- * ENOENT for one that is being removed, EINVAL for all in a kernel without them. */
-void explain_cgroup(const struct plan *p, const struct pio_fault *why, int err)
+/* perf_cgroup_connect() and css_tryget_online_from_dir(), Linux 6.1: EBADF for what is no
+ * cgroup, ENOENT for one that has no perf events, or is going away. A group of cgroup2 has
+ * them once its parent has enabled any controller (seen on 6.1.0-57; systemd does that). */
+bool explain_cgroup(const struct plan *p, const struct pio_fault *why, int err)
 {
 	const struct pio_event *e = explain_which(p, why);
 
-	if (e && e->cgroup && (err == -EBADF || err == -ENOENT || err == -EINVAL))
-		log_hint("the event is of cgroup '%s': perf events must be possible there "
-			 "(cgroup2, or controller perf_event; CONFIG_CGROUP_PERF), and it must "
-			 "not be going away", e->cgroup->name);
+	if (!e || !e->cgroup || (err != -EBADF && err != -ENOENT))
+		return false;
+	log_hint("cgroup '%s' has no perf events", e->cgroup->name);
+	log_hint("in cgroup2 that takes one controller, any, enabled in the group above; as root: "
+		 "echo +pids >.../cgroup.subtree_control");
+	return true;
 }

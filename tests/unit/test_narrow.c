@@ -318,6 +318,21 @@ static void cgroups_that_do_not_serve_are_named(void **state)
 	tells("no cgroup file system that has perf events is mounted");
 }
 
+static void a_cgroup_without_perf_events_is_explained(void **state)
+{
+	(void)state;
+	c.all = true;
+	c.cgroups = "web";
+	planned();
+	fake_fail(FAKE_OPEN, 1, ENOENT);
+	assert_int_equal(open_plan(), -ENOENT);
+	(void)words();
+	assert_int_equal(explain_fault(&p, &why, -ENOENT), EXIT_CANNOT);
+	(void)words();
+	tells("cgroup 'web' has no perf events");
+	assert_null(strstr(said, "no such event"));
+}
+
 static void aux_actions_are_in_the_group_of_the_aux_event(void **state)
 {
 	(void)state;
@@ -474,6 +489,7 @@ int main(void)
 		T(one_cgroup_is_of_all_but_the_tracking_event),
 		T(several_cgroups_go_to_the_events_in_their_order),
 		T(cgroups_that_do_not_serve_are_named),
+		T(a_cgroup_without_perf_events_is_explained),
 		T(aux_actions_are_in_the_group_of_the_aux_event),
 		T(kernels_that_cannot_pause_are_named),
 		T(actions_need_a_trace_of_the_kernel),
