@@ -308,6 +308,30 @@ static void the_layout_is_that_of_the_events_own_id(void **state)
 	assert_int_equal(fmt_reader_when(&f->r, &rec, &w), -ENOENT);
 }
 
+/* Recordings of before Linux 3.12 have ID, which stands in the middle, and no IDENTIFIER. */
+static void ids_are_found_before_stream_and_cpu(void **state)
+{
+	struct readfix *f = *state;
+	struct fmt_rec rec;
+
+	handmade_pipe_header(&f->h.b);
+	handmade_header_attr(&f->h.b, 0x2c6, 1 << 18, 1); /* TID TIME ID CPU STREAM_ID */
+	handmade_header_attr(&f->h.b, 0x2c6, 1 << 18, 2);
+	fmt_put_le(&f->h.b, UINT64_C(48) << 48 | 14, 8);
+	for (unsigned k = 1; k <= 5; k++)
+		fmt_put_le(&f->h.b, k == 3 ? 2 : 90 + k, 8);
+	fmt_put_le(&f->h.b, UINT64_C(48) << 48 | 9, 8);
+	for (unsigned k = 1; k <= 5; k++)
+		fmt_put_le(&f->h.b, k == 3 ? 2 : 90 + k, 8);
+	assert_int_equal(readfix_open(f), 0);
+	while (fmt_reader_next(&f->r, &rec) > 0 && rec.type != FMT_REC_SWITCH)
+		;
+	assert_int_equal(fmt_reader_event_of(&f->r, &rec), 1);
+	assert_int_equal(fmt_reader_next(&f->r, &rec), 1);
+	assert_int_equal(rec.type, FMT_REC_SAMPLE);
+	assert_int_equal(fmt_reader_event_of(&f->r, &rec), 1);
+}
+
 /* perf_event_open(2): IDENTIFIER IP TID TIME ADDR ID STREAM_ID CPU, here all of them. */
 static void fields_of_a_sample_are_in_their_order(void **state)
 {
@@ -381,6 +405,7 @@ int main(void)
 		T(the_old_header_has_no_features),
 		T(an_ambiguous_layout_is_not_guessed),
 		T(the_layout_is_that_of_the_events_own_id),
+		T(ids_are_found_before_stream_and_cpu),
 		T(fields_of_a_sample_are_in_their_order),
 		T(records_without_sample_id_all_have_no_trailer),
 		T(every_named_type_has_a_name),

@@ -267,6 +267,34 @@ static void an_auxtrace_record_has_48_bytes(void **state)
 	assert_int_equal(n, 5);
 }
 
+static void a_tracing_data_record_has_12_bytes(void **state)
+{
+	struct readfix *f = *state;
+	size_t n;
+
+	handmade_pipe_header(&f->h.b);
+	fmt_put_le(&f->h.b, UINT64_C(8) << 48 | 66, 8);
+	assert_int_equal(readfix_open(f), 0);
+	assert_int_equal(readfix_walk(&f->r, &n), -EBADMSG);
+	assert_int_equal(n, 0);
+	assert_int_equal(f->r.bad_at, 16);
+}
+
+static void an_update_without_room_is_passed_over_and_noted(void **state)
+{
+	struct readfix *f = *state;
+	size_t n;
+
+	handmade_pipe_header(&f->h.b);
+	fmt_put_le(&f->h.b, UINT64_C(16) << 48 | 78, 8);
+	fmt_put_zero(&f->h.b, 8);
+	assert_int_equal(readfix_open(f), 0);
+	assert_int_equal(readfix_walk(&f->r, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(f->r.odd_at, 16);
+	assert_non_null(strstr(f->r.odd_what, "EVENT_UPDATE"));
+}
+
 static void what_cannot_be_understood_is_passed_over_and_noted(void **state)
 {
 	struct readfix *f = *state;
@@ -428,6 +456,8 @@ int main(void)
 		T(a_record_must_end_within_the_data),
 		T(a_payload_must_end_within_the_data),
 		T(an_auxtrace_record_has_48_bytes),
+		T(a_tracing_data_record_has_12_bytes),
+		T(an_update_without_room_is_passed_over_and_noted),
 		T(what_cannot_be_understood_is_passed_over_and_noted),
 		T(foreign_files_are_refused_in_words),
 		T(impossible_headers_are_refused),
