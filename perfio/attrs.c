@@ -105,6 +105,27 @@ struct perf_event_attr pio_attr_tracepoint(const struct pio_attr_common *c, uint
 	return a;
 }
 
+struct perf_event_attr pio_attr_counter(const struct pio_attr_common *c,
+					const struct pio_counter *what, uint64_t period,
+					uint64_t freq)
+{
+	struct perf_event_attr a = common(c, what->type, what->config);
+
+	a.sample_type |= PERF_SAMPLE_PERIOD;
+	a.freq = !period;
+	if (period)
+		a.sample_period = period;
+	else
+		a.sample_freq = freq;
+	return a;
+}
+
+void pio_attr_set_aux_sample(struct perf_event_attr *a, uint32_t size)
+{
+	a->sample_type |= PERF_SAMPLE_AUX;
+	a->aux_sample_size = size;
+}
+
 /* Behind aux_sample_size, under whatever name the installed header has for it. */
 #define AUX_ACTION_AT (offsetof(struct perf_event_attr, aux_sample_size) + sizeof(uint32_t))
 

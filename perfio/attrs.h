@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "perfio/counters.h"
 #include "perfio/pmu.h"
 
 #define PIO_SAMPLE_TYPE                                                                          \
@@ -72,6 +73,14 @@ uint32_t pio_attr_aux_action(const struct perf_event_attr *a);
 uint32_t pio_aux_action(const char *word, size_t len);
 /* Does the kernel know aux_action at all? It is asked with an event that cannot have one. */
 bool pio_aux_action_known(const struct pio_sys *sys);
+
+/* A sampling event: one sample each `period` counts, or `freq` times a second when period is 0.
+ * PERIOD is added to the sample_type, which other records' trailers do not show. */
+struct perf_event_attr pio_attr_counter(const struct pio_attr_common *c,
+					const struct pio_counter *what, uint64_t period,
+					uint64_t freq);
+/* Let each sample carry the newest `size` bytes of its group leader's AUX area. */
+void pio_attr_set_aux_sample(struct perf_event_attr *a, uint32_t size);
 
 /* The attr as 128 bytes for a file. aux_action (the word at 116) is kept. */
 void pio_attr_bytes(const struct perf_event_attr *a, uint8_t ret[128]);

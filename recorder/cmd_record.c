@@ -19,6 +19,7 @@
 #include "recorder/log.h"
 #include "recorder/opts.h"
 #include "recorder/plan.h"
+#include "recorder/sampling.h"
 #include "recorder/session.h"
 
 static int take_source(void *ctx, const char *arg)
@@ -45,7 +46,7 @@ static int take_events(void *ctx, const char *arg)
 		return -EINVAL;
 	}
 	for (size_t i = 0; i < c->nr_events; i++)
-		pmus += !c->events[i].tracepoint;
+		pmus += eventarg_is_aux(&c->events[i]);
 	if (pmus > 1) {
 		log_err(0, "one AUX event at a time: '%s' is one too many", arg);
 		return -EINVAL;
@@ -182,6 +183,20 @@ bad:
 	return -EINVAL;
 }
 
+static int take_aux_sample(void *ctx, const char *arg)
+{
+	struct rec_config *c = ctx;
+	uint64_t size = SAMPLING_AUX_DEFAULT;
+
+	if (arg && (opts_size(&size, arg) || !size || size % 8 || size > SAMPLING_AUX_MAX)) {
+		log_err(0, "bad --aux-sample size '%s': a multiple of 8 bytes up to %dK", arg,
+			SAMPLING_AUX_MAX >> 10);
+		return -EINVAL;
+	}
+	c->aux_sample = (uint32_t)size;
+	return 0;
+}
+
 /* perf's letters: e, a snapshot at the end too. */
 static int take_snapshot(void *ctx, const char *arg)
 {
@@ -267,7 +282,7 @@ static int usage(const char *what)
 static bool wants_aux(const struct rec_config *c)
 {
 	for (size_t i = 0; i < c->nr_events; i++)
-		if (!c->events[i].tracepoint)
+		if (eventarg_is_aux(&c->events[i]))
 			return true;
 	return c->source == SOURCE_KERNEL || c->source == SOURCE_SOFT;
 }
@@ -313,6 +328,7 @@ int cmd_record(int argc, char **argv)
 		.argv = argv - 1,
 		.output = "perf.data",
 		.clockid = -1,
+		.freq = SAMPLING_FREQ_DEFAULT,
 	};
 	int verbose = 0, at, status;
 	bool quiet = false;
@@ -324,7 +340,13 @@ int cmd_record(int argc, char **argv)
 		  "running processes, with threads and children to come" },
 		{ 't', "tid", "TID[,TID]", OPT_CALL, &c, take_tids, "running threads" },
 		{ 'e', "event", "EVENT", OPT_CALL, &c, take_events,
-		  "an AUX event (intel_pt/tsc/u) or tracepoints (sched:sched_switch)" },
+		  "intel_pt/tsc/u, a tracepoint (sched:sched_switch), or cpu-clock and its like" },
+		{ 'c', "count", "N", OPT_U64, &c.period, NULL,
+		  "take a sample each N counts of an event" },
+		{ 'F', "freq", "HZ", OPT_U64, &c.freq, NULL,
+		  "take so many samples a second (default 4000)" },
+		{ 0, "aux-sample", "[SIZE]", OPT_CALL, &c, take_aux_sample,
+		  "no full trace: each sample takes SIZE bytes of it along" },
 		{ 0, "filter", "FILTER", OPT_CALL, &c, take_filter,
 		  "addresses to trace, or an expression of the tracepoint before it" },
 		{ 'G', "cgroup", "NAME[,NAME]", OPT_CALL, &c, take_cgroups,

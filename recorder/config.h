@@ -16,13 +16,14 @@ enum source_kind { SOURCE_AUTO, SOURCE_KERNEL, SOURCE_SOFT, SOURCE_NONE };
 enum { SOURCE_KINDS = SOURCE_NONE + 1 };
 extern const char *const source_names[SOURCE_KINDS]; /* source.c */
 
-/* One -e: an AUX PMU with its terms, or a tracepoint. */
+/* One -e: an AUX PMU with its terms, a tracepoint, or a generic event that takes samples. */
 struct event_arg {
 	char *text;	 /* as typed */
 	char *head;	 /* "intel_pt" or "sched" */
 	char *body;	 /* between the slashes, or the tracepoint's name */
 	char *modifiers; /* behind the second slash or colon, "" when none */
 	bool tracepoint;
+	const struct pio_counter *counter; /* the generic event, or NULL */
 	uint32_t aux_action; /* of a tracepoint: PIO_AUX_PAUSE or _RESUME (perfio/attrs.h) */
 	char *filter;	     /* of a tracepoint: the expression of --filter, or NULL */
 };
@@ -46,6 +47,8 @@ struct rec_config {
 	uint64_t max_total;	    /* 0: no limit of the user's */
 	int clockid;		    /* -1: perf's own clock */
 	uint64_t delay_ms;
+	uint64_t period, freq; /* of sampling events; period 0: by frequency */
+	uint32_t aux_sample;   /* bytes of AUX area in each sample, 0: none */
 	const char *ip_log;
 	char *filter;  /* --filter of the AUX event, as typed, or NULL */
 	char *cgroups; /* -G, as typed, or NULL */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perfio/counters.h"
+
 #include "perfio/attrs.h"
 
 static void free_one(struct event_arg *e)
@@ -103,6 +105,19 @@ static int split_tracepoint(struct event_arg *e, const char *at, const char *end
 	return e->body && e->modifiers ? 0 : -ENOMEM;
 }
 
+bool eventarg_is_aux(const struct event_arg *e)
+{
+	return !e->tracepoint && !e->counter;
+}
+
+/* "cycles" or "cycles:u". */
+static int split_counter(struct event_arg *e, const char *at, const char *end)
+{
+	e->body = strdup("");
+	e->modifiers = at == end ? strdup("") : strndup(at + 1, (size_t)(end - at - 1));
+	return e->body && e->modifiers ? 0 : -ENOMEM;
+}
+
 static int parse_one(struct event_arg *e, const char *s, const char *end,
 		     const char **ret_what)
 {
@@ -120,6 +135,9 @@ static int parse_one(struct event_arg *e, const char *s, const char *end,
 	e->head = strndup(s, (size_t)(at - s));
 	if (!e->text || !e->head)
 		return -ENOMEM;
+	e->counter = *at == '/' ? NULL : pio_counter_find(e->head);
+	if (e->counter)
+		return split_counter(e, at, end);
 	if (*at == ':')
 		return split_tracepoint(e, at, end, ret_what);
 	return split_pmu(e, at, end, ret_what);

@@ -35,7 +35,7 @@ static int open_rings(struct session *s)
 	for (;;) {
 		t.data_len = p->data_len;
 		t.aux_len = p->aux_len;
-		t.overwrite = s->cfg->snapshot;
+		t.overwrite = s->cfg->snapshot || s->cfg->aux_sample;
 		err = pio_evset_open(&s->set, s->sys, p->ev, p->nr_ev, &t, &why);
 		if ((err != -EPERM && err != -ENOMEM) || !why.asked || !plan_shrink(p))
 			break;

@@ -8,9 +8,11 @@
 #include <time.h>
 
 #include "recorder/cmd.h"
+#include "recorder/eventarg.h"
 #include "recorder/explain.h"
 #include "recorder/log.h"
 #include "recorder/narrow.h"
+#include "recorder/sampling.h"
 #include "recorder/softpmu.h"
 
 enum {
@@ -25,7 +27,7 @@ static const char *const aux_pmus[] = { "intel_pt" };
 static const struct event_arg *aux_arg(const struct rec_config *cfg)
 {
 	for (size_t i = 0; i < cfg->nr_events; i++)
-		if (!cfg->events[i].tracepoint)
+		if (eventarg_is_aux(&cfg->events[i]))
 			return &cfg->events[i];
 	return NULL;
 }
@@ -77,7 +79,7 @@ static int choose_auto(struct plan *p, const struct pio_sys *sys, const struct e
 
 	if (!arg && (p->cfg->nr_events || p->cfg->clockid >= 0)) {
 		p->source = SOURCE_NONE;
-		p->why = p->cfg->nr_events ? "only tracepoints were asked for"
+		p->why = p->cfg->nr_events ? "no AUX event was asked for"
 					   : "-k chose a clock that an AUX trace cannot follow";
 		return 0;
 	}
@@ -235,7 +237,7 @@ static int choose_sizes(struct plan *p)
 	return 0;
 }
 
-static struct pio_attr_common common_attr(const struct plan *p, bool late)
+struct pio_attr_common plan_attr_common(const struct plan *p, bool late)
 {
 	return (struct pio_attr_common){
 		.read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST,
@@ -248,7 +250,7 @@ static struct pio_attr_common common_attr(const struct plan *p, bool late)
 }
 
 /* 0, or an exit status after a message. */
-static int add_event(struct plan *p, struct perf_event_attr attr, char *name, bool late)
+int plan_add_event(struct plan *p, struct perf_event_attr attr, char *name, bool late)
 {
 	size_t i = p->nr_ev;
 
@@ -295,7 +297,7 @@ static int parse_aux(struct plan *p, const struct event_arg *arg)
 static int add_kernel_aux(struct plan *p)
 {
 	const struct event_arg *arg = aux_arg(p->cfg);
-	struct pio_attr_common c = common_attr(p, true);
+	struct pio_attr_common c = plan_attr_common(p, true);
 	int err;
 
 	pio_pmu_pt_defaults(&p->pt, &p->pmu);
@@ -308,7 +310,7 @@ static int add_kernel_aux(struct plan *p)
 			 p->limits.paranoid);
 	}
 	p->pt_name = aux_name(p, arg, false);
-	err = add_event(p, pio_attr_aux(&c, &p->pmu, &p->pt),
+	err = plan_add_event(p, pio_attr_aux(&c, &p->pmu, &p->pt),
 			p->pt_name ? strdup(p->pt_name) : NULL, true);
 	if (err)
 		return err;
@@ -319,7 +321,7 @@ static int add_kernel_aux(struct plan *p)
 static int add_soft_aux(struct plan *p, const struct pio_sys *sys)
 {
 	const struct event_arg *arg = aux_arg(p->cfg);
-	struct pio_attr_common c = common_attr(p, true);
+	struct pio_attr_common c = plan_attr_common(p, true);
 	int err;
 
 	pio_pmu_done(&p->pmu);
@@ -355,7 +357,7 @@ static int refuse_tracepoint(const struct event_arg *a, int err)
 
 static int add_tracepoint(struct plan *p, const struct event_arg *a)
 {
-	struct pio_attr_common c = common_attr(p, true);
+	struct pio_attr_common c = plan_attr_common(p, true);
 	struct pio_tracepoint *t = &p->tracepoint[p->nr_tracepoint];
 	struct perf_event_attr attr;
 	char *name;
@@ -368,7 +370,7 @@ static int add_tracepoint(struct plan *p, const struct event_arg *a)
 	pio_attr_set_aux_action(&attr, a->aux_action);
 	if (asprintf(&name, "%s:%s", a->head, a->body) < 0)
 		name = NULL;
-	err = add_event(p, attr, name, true);
+	err = plan_add_event(p, attr, name, true);
 	if (err)
 		return err;
 	p->arg[p->nr_ev - 1] = a;
@@ -397,7 +399,7 @@ static int add_tracepoints(struct plan *p, bool members)
 
 static int add_events(struct plan *p, const struct pio_sys *sys)
 {
-	struct pio_attr_common late = common_attr(p, true), early = common_attr(p, false);
+	struct pio_attr_common late = plan_attr_common(p, true), early = plan_attr_common(p, false);
 	int err = 0;
 
 	if (p->source == SOURCE_KERNEL)
@@ -409,19 +411,23 @@ static int add_events(struct plan *p, const struct pio_sys *sys)
 	/* Every stop of a stepped program is a pair of switches that the tracer caused: they
 	 * would drown the real ones, so the software source records none. */
 	if (p->source == SOURCE_KERNEL)
-		err = add_event(p, pio_attr_switch_member(&late, &p->ev[0].attr),
+		err = plan_add_event(p, pio_attr_switch_member(&late, &p->ev[0].attr),
 				strdup("context-switches"), true);
 	else if (p->source == SOURCE_NONE)
-		err = add_event(p, pio_attr_switch(&late), strdup("context-switches"), true);
+		err = plan_add_event(p, pio_attr_switch(&late), strdup("context-switches"), true);
 	if (err)
 		return err;
 	if (p->source == SOURCE_KERNEL)
 		p->ev[1].leader = 1; /* one call starts and stops trace and switches */
 	err = add_tracepoints(p, true);
+	if (!err)
+		err = sampling_add(p, true);
 	if (err)
 		return err;
 	p->tracking = p->nr_ev;
-	err = add_event(p, pio_attr_tracking(&early), strdup("tracking"), false);
+	err = plan_add_event(p, pio_attr_tracking(&early), strdup("tracking"), false);
+	if (!err)
+		err = sampling_add(p, false);
 	return err ? err : add_tracepoints(p, false);
 }
 
@@ -436,6 +442,8 @@ int plan_make(struct plan *ret, const struct pio_sys *sys, const struct rec_conf
 		err = choose_source(&p, sys);
 	if (!err)
 		err = narrow_source(&p);
+	if (!err)
+		err = sampling_check(&p);
 	if (!err)
 		err = choose_cpus(&p, sys);
 	if (err)

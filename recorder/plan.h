@@ -59,6 +59,11 @@ struct plan {
 	int clockid; /* of the events, -1: perf's own */
 };
 
+/* For the files that add events: what all attrs share, and one more event. late: enabled by us
+ * or by exec. name is taken over; NULL is -ENOMEM. 0 or an exit status. */
+struct pio_attr_common plan_attr_common(const struct plan *p, bool late);
+int plan_add_event(struct plan *p, struct perf_event_attr attr, char *name, bool late);
+
 /* 0, or an exit status (recorder/cmd.h) after the messages were printed. */
 __attribute__((warn_unused_result))
 int plan_make(struct plan *ret, const struct pio_sys *sys, const struct rec_config *cfg);

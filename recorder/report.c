@@ -43,9 +43,12 @@ void report_start(const struct session *s)
 	if (s->plan.source == SOURCE_SOFT)
 		log_info("every instruction is stepped: expect the program to run thousands of "
 			 "times slower");
-	if (s->plan.tracepoint)
+	if (s->plan.nr_tracepoint)
 		log_info("with %zu tracepoint%s", s->plan.nr_tracepoint,
 			 s->plan.nr_tracepoint == 1 ? "" : "s");
+	for (size_t i = 0; i < s->cfg->nr_events; i++)
+		if (s->cfg->events[i].counter)
+			log_info("with samples of '%s'", s->cfg->events[i].text);
 	log_debug("rings: %zu x (%zu data + %zu AUX bytes)", s->set.nr_place, s->plan.data_len,
 		  s->plan.aux_len);
 	log_debug("already running: %zu processes, %zu threads, %zu maps, %zu modules; %zu "

@@ -116,6 +116,28 @@ static void every_exclusion_has_its_bit(void **state)
 	}
 }
 
+static void samples_come_by_period_or_by_frequency(void **state)
+{
+	const struct pio_counter *clock = pio_counter_find("cpu-clock");
+	const struct pio_counter *cycles = pio_counter_find("cycles");
+	struct perf_event_attr a = pio_attr_counter(&common, clock, 0, 997);
+
+	(void)state;
+	assert_int_equal(a.type, PERF_TYPE_SOFTWARE);
+	assert_int_equal(a.config, PERF_COUNT_SW_CPU_CLOCK);
+	assert_int_equal(a.freq, 1);
+	assert_int_equal(a.sample_freq, 997);
+	assert_int_equal(a.sample_type, PIO_SAMPLE_TYPE | PERF_SAMPLE_PERIOD);
+	a = pio_attr_counter(&common, cycles, 100000, 997);
+	assert_int_equal(a.type, PERF_TYPE_HARDWARE);
+	assert_int_equal(a.freq, 0);
+	assert_int_equal(a.sample_period, 100000);
+	pio_attr_set_aux_sample(&a, 8192);
+	assert_int_equal(a.aux_sample_size, 8192);
+	assert_true(a.sample_type & PERF_SAMPLE_AUX);
+	assert_null(pio_counter_find("cyclez"));
+}
+
 static void tracepoints_carry_their_fields(void **state)
 {
 	struct perf_event_attr a = pio_attr_tracepoint(&common, 314);
@@ -273,6 +295,7 @@ int main(void)
 		cmocka_unit_test(the_switch_event_owns_nothing_else),
 		cmocka_unit_test(the_aux_event_is_what_the_config_says),
 		cmocka_unit_test(every_exclusion_has_its_bit),
+		cmocka_unit_test(samples_come_by_period_or_by_frequency),
 		cmocka_unit_test(tracepoints_carry_their_fields),
 		cmocka_unit_test(settings_reach_the_attr),
 		cmocka_unit_test(bytes_are_golden),
