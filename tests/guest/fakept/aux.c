@@ -127,7 +127,8 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 	c->stats.ticks++;
 	if (cheat && c->stats.ticks % cheat == 0)
 		c->stream.seq++;
-	write_turn(c, bytes_per_tick);
+	if (!c->paused)
+		write_turn(c, bytes_per_tick);
 	if (!c->running)
 		return HRTIMER_NORESTART;
 	turns = hrtimer_forward_now(timer, ns_to_ktime(tick_period()));

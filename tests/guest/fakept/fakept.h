@@ -20,6 +20,16 @@
 #include <linux/hrtimer.h>
 #include <linux/perf_event.h>
 
+/* Linux 6.13, and Debian's 6.12. */
+#ifndef PERF_PMU_CAP_AUX_PAUSE
+#define PERF_PMU_CAP_AUX_PAUSE 0
+#define PERF_EF_PAUSE 0
+#define PERF_EF_RESUME 0
+#define fake_starts_paused(event) false
+#else
+#define fake_starts_paused(event) ((event)->hw.aux_paused)
+#endif
+
 /* One AUX area, made by setup_aux(). */
 struct fake_area {
 	void **page;
@@ -57,6 +67,7 @@ struct fake_cpu {
 	struct perf_event *event;
 	struct hrtimer timer;
 	bool running;
+	bool paused;		/* running, but says nothing (aux-action) */
 	u64 head, base;		/* positions in the area: next byte, begin of transaction */
 	u64 stop, intr;		/* full trace: where to stop, where to interrupt */
 	struct fake_stream stream;
@@ -85,5 +96,9 @@ extern const struct attribute_group *fake_attr_groups[];
 /* debugfs.c */
 void fake_debugfs_init(void);
 void fake_debugfs_exit(void);
+
+/* sample.c */
+void sample_init(void);
+long sample_aux(struct perf_event *event, struct perf_output_handle *to, unsigned long size);
 
 #endif

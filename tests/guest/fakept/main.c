@@ -35,13 +35,24 @@ static int fake_event_init(struct perf_event *event)
 
 static void fake_start(struct perf_event *event, int flags)
 {
-	bool on = aux_start(this_cpu_ptr(&fake_cpus), event);
+	struct fake_cpu *c = this_cpu_ptr(&fake_cpus);
+	bool on;
 
+	if (flags & PERF_EF_RESUME) {
+		c->paused = false;
+		return;
+	}
+	c->paused = fake_starts_paused(event);
+	on = aux_start(c, event);
 	event->hw.state = on ? 0 : PERF_HES_STOPPED;
 }
 
 static void fake_stop(struct perf_event *event, int flags)
 {
+	if (flags & PERF_EF_PAUSE) {
+		this_cpu_ptr(&fake_cpus)->paused = true;
+		return;
+	}
 	if (event->hw.state == PERF_HES_STOPPED)
 		return;
 	event->hw.state = PERF_HES_STOPPED;
@@ -70,8 +81,11 @@ static void fake_read(struct perf_event *event)
 
 static void *fake_setup_aux(struct perf_event *event, void **pages, int nr, bool overwrite)
 {
-	struct fake_area *a = kzalloc(sizeof(*a), GFP_KERNEL);
+	struct fake_area *a;
 
+	if (event->attr.aux_sample_size && !overwrite)
+		return NULL;	/* as pt.c: samples come from a running area only */
+	a = kzalloc(sizeof(*a), GFP_KERNEL);
 	if (a)
 		*a = (struct fake_area){ pages, (u64)nr << PAGE_SHIFT, overwrite };
 	return a;
@@ -99,7 +113,8 @@ static int fake_filters_ok(struct list_head *filters)
 static struct pmu fake_pmu = {
 	.module = THIS_MODULE,
 	.attr_groups = fake_attr_groups,
-	.capabilities = PERF_PMU_CAP_EXCLUSIVE | PERF_PMU_CAP_ITRACE,
+	.capabilities = PERF_PMU_CAP_EXCLUSIVE | PERF_PMU_CAP_ITRACE |
+			PERF_PMU_CAP_AUX_PAUSE,
 	.task_ctx_nr = perf_sw_context,
 	.event_init = fake_event_init,
 	.add = fake_add,
@@ -109,6 +124,7 @@ static struct pmu fake_pmu = {
 	.read = fake_read,
 	.setup_aux = fake_setup_aux,
 	.free_aux = fake_free_aux,
+	.snapshot_aux = sample_aux,
 	.addr_filters_validate = fake_filters_ok,
 	.nr_addr_filters = 2,
 };
@@ -119,6 +135,7 @@ static int __init fake_init(void)
 
 	for_each_possible_cpu(cpu)
 		aux_timer_init(per_cpu_ptr(&fake_cpus, cpu));
+	sample_init();
 	err = perf_pmu_register(&fake_pmu, "intel_pt", -1);
 	if (!err)
 		fake_debugfs_init();
