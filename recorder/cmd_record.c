@@ -321,6 +321,28 @@ static int check(struct rec_config *c)
 	return 0;
 }
 
+static void config_done(struct rec_config *c)
+{
+	eventarg_free(c->events, c->nr_events);
+	pio_cpus_done(&c->cpus);
+	free(c->filter);
+	free(c->cgroups);
+	free(c->pids);
+	free(c->tids);
+}
+
+static int run(struct rec_config *c, char **command)
+{
+	int status;
+
+	if (*command)
+		c->command = command;
+	status = check(c);
+	if (!status)
+		status = find_threads(c);
+	return status ? status : session_run(&pio_kernel, c);
+}
+
 int cmd_record(int argc, char **argv)
 {
 	struct rec_config c = {
@@ -385,23 +407,11 @@ int cmd_record(int argc, char **argv)
 	};
 
 	at = opts_parse(&o, argc, argv);
-	if (at >= 0) {
-		log_level = quiet ? -1 : verbose;
-		if (argv[at])
-			c.command = argv + at;
-		status = check(&c);
-		if (!status)
-			status = find_threads(&c);
-		if (!status)
-			status = session_run(&pio_kernel, &c);
-	} else {
+	log_level = quiet ? -1 : verbose;
+	if (at >= 0)
+		status = run(&c, argv + at);
+	else
 		status = at == OPTS_HELP ? EXIT_OK : EXIT_USAGE;
-	}
-	eventarg_free(c.events, c.nr_events);
-	pio_cpus_done(&c.cpus);
-	free(c.filter);
-	free(c.cgroups);
-	free(c.pids);
-	free(c.tids);
+	config_done(&c);
 	return status;
 }
