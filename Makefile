@@ -21,14 +21,15 @@ ZYDIS_LIBS ?= -lZydis
 ifeq ($(DEV),1)
 WARN      += -Werror
 endif
-# SAN=address,undefined or COV=1 builds in a tree of its own.
+# SAN=address,undefined or COV=1 builds in a tree of its own, beside an O of the command
+# line, too: objects never mix.
 comma     := ,
 ifneq ($(SAN),)
-O         := $(O)-$(subst $(comma),-,$(SAN))
+override O := $(O)-$(subst $(comma),-,$(SAN))
 san        = -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 ifeq ($(COV),1)
-O         := $(O)-cov
+override O := $(O)-cov
 san       += --coverage
 endif
 
