@@ -132,9 +132,10 @@ __attribute__((warn_unused_result))
 int pio_evset_enable_place(struct pio_evset *s, size_t i, size_t place);
 __attribute__((warn_unused_result))
 int pio_evset_disable_place(struct pio_evset *s, size_t i, size_t place);
-/* Event `i` alone, on one place: disable, then enable. After the AUX area overflowed or a record was
- * lost, ENABLE alone does not wake the event on kernels that mistake its state (seen on Debian
- * 6.1 and 6.12: pending_disable in kernel/events/ring_buffer.c). 0 or the first failure. */
+/* Event `i` alone, on one place: disable, then enable. After the AUX area overflowed or a
+ * record was lost, ENABLE alone does not wake the event on kernels that mistake its state
+ * (seen on Debian 6.1 and 6.12: pending_disable in kernel/events/ring_buffer.c). 0 or the
+ * first failure. */
 __attribute__((warn_unused_result))
 int pio_evset_restart(struct pio_evset *s, size_t i, size_t place);
 void pio_evset_done(struct pio_evset *s); /* also frees ev[].fd */

@@ -21,6 +21,11 @@ complain "-1 for an error" "$(grep -nE 'return -1;' format/*.c perfio/*.c perfio
 complain "a // comment" "$(grep -nE '(^|[;{}])[[:space:]]*//' $src)"
 complain "no SPDX line" "$(grep -LE 'SPDX-License-Identifier: Apache-2.0' $src Makefile .ci/run tests/*.sh tests/*/*.sh $py 2>/dev/null)"
 complain "over 800 lines" "$(wc -l $src | awk '$2 != "total" && $1 > 800')"
+complain "over 100 columns" "$(for f in $src; do
+	expand "$f" | awk -v f="$f" 'length > 100 { print f ": line " FNR }'
+done)"
+complain "a function over 80 lines" "$(awk '/^\{/ { s = FNR }
+	/^\}/ && s { if (FNR - s > 81) print FILENAME ": line " FNR; s = 0 }' $src)"
 complain "shellcheck" "$(shellcheck -x .ci/run tests/*.sh tests/*/*.sh 2>&1)"
 }
 exit $bad

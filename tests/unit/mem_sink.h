@@ -34,9 +34,10 @@ struct mem_sink {
 struct fmt_sink mem_sink(struct mem_sink *m);
 
 /* Fails the test unless m is a file that can be read: no tracepoint without TRACING_DATA,
- * its header claims no byte that is not there, its data section is a row of whole records, the feature table and what it
- * points at lie in the file, each index entry points at an AUXTRACE record and all of them
- * are named. Returns the number of records. A file without its header yet counts as 0. */
+ * its header claims no byte that is not there, its data section is a row of whole records,
+ * the feature table and what it points at lie in the file, each index entry points at an
+ * AUXTRACE record and all of them are named. Returns the number of records. A file without
+ * its header yet counts as 0. */
 unsigned mem_check_file(const struct mem_sink *m);
 
 /* Number of AUXTRACE records seen by the last mem_check_file(). */
