@@ -211,6 +211,7 @@ bool plan_shrink(struct plan *p)
 		p->aux_len /= 2;
 	else
 		return false;
+	p->shrunk = true;
 	return true;
 }
 

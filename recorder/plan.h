@@ -56,6 +56,7 @@ struct plan {
 	size_t nr_tracepoint;
 
 	size_t data_len, aux_len;
+	bool shrunk; /* below their defaults, to fit the memlock budget */
 	int clockid; /* of the events, -1: perf's own */
 };
 

@@ -49,6 +49,11 @@ void report_start(const struct session *s)
 	for (size_t i = 0; i < s->cfg->nr_events; i++)
 		if (s->cfg->events[i].counter)
 			log_info("with samples of '%s'", s->cfg->events[i].text);
+	if (s->plan.shrunk)
+		log_info("rings made smaller to fit the memlock budget of %llu bytes: %zu x (%zu "
+			 "data + %zu AUX)",
+			 (unsigned long long)pio_limits_mlock_budget(&s->plan.limits),
+			 s->set.nr_place, s->plan.data_len, s->plan.aux_len);
 	log_debug("rings: %zu x (%zu data + %zu AUX bytes)", s->set.nr_place, s->plan.data_len,
 		  s->plan.aux_len);
 	log_debug("already running: %zu processes, %zu threads, %zu maps, %zu modules; %zu "

@@ -28,6 +28,8 @@ as_user sh -c "ulimit -l 64; exec '$AUXREC' record -m 64M --source=none -o g -- 
 said 'mmap.* failed for event'
 said 'perf_event_mlock_kb'
 [ ! -e g ] || fail "a file was left behind"
+as_user sh -c "ulimit -l 64; exec '$AUXREC' record --source=none -o s -- true" 2>err || fail "small"
+said 'rings made smaller to fit the memlock budget'
 as_user sh -c "ulimit -l 64; '$AUXREC' record -q --source=none -o a -- sleep 1 &
 	'$AUXREC' record -q --source=none -o b -- sleep 1 &
 	'$AUXREC' record -q --source=none -o c -- sleep 1 & wait" || fail "three at once"
