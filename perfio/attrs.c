@@ -58,6 +58,16 @@ struct perf_event_attr pio_attr_tracking(const struct pio_attr_common *c)
 	return a;
 }
 
+struct perf_event_attr pio_attr_text_poke(const struct pio_attr_common *c)
+{
+	struct perf_event_attr a = dummy(c);
+
+	a.inherit = 0; /* of all tasks */
+	a.text_poke = 1;
+	a.ksymbol = 1;
+	return a;
+}
+
 struct perf_event_attr pio_attr_switch(const struct pio_attr_common *c)
 {
 	struct perf_event_attr a = dummy(c);

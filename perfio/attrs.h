@@ -44,6 +44,9 @@ struct perf_event_attr pio_attr_switch(const struct pio_attr_common *c);
 /* The same as a member of an AUX event's group: counts in the same modes as its leader. */
 struct perf_event_attr pio_attr_switch_member(const struct pio_attr_common *c,
 					      const struct perf_event_attr *leader);
+/* Software dummy event that owns the records of the kernel's changes to its own code, which
+ * a decoder needs beside a copy of that code (Linux 5.9). */
+struct perf_event_attr pio_attr_text_poke(const struct pio_attr_common *c);
 /* Intel PT (or another AUX PMU): sample_period 1. */
 struct perf_event_attr pio_attr_aux(const struct pio_attr_common *c, const struct pio_pmu *p,
 				    const struct pio_config *conf);

@@ -76,14 +76,30 @@ static int load_fd(struct bytes *ret, int fd)
 	return slurp(ret, fd);
 }
 
+/* A recording may be a directory (recorder/kcoredir.h). */
+static int open_path(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), data;
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) || !S_ISDIR(st.st_mode))
+		return fd;
+	data = openat(fd, "data", O_RDONLY | O_CLOEXEC);
+	data = data >= 0 ? data : errno == ENOENT ? -EISDIR : -errno;
+	close(fd);
+	return data;
+}
+
 static int load(struct bytes *ret, const char *path)
 {
 	int fd = STDIN_FILENO, err;
 
 	if (strcmp(path, "-")) {
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+		fd = open_path(path);
 		if (fd < 0)
-			return -errno;
+			return fd;
 	}
 	err = load_fd(ret, fd);
 	if (fd != STDIN_FILENO)
@@ -156,7 +172,7 @@ int cmd_info(int argc, char **argv)
 	const struct opts o = {
 		.cmd = "info",
 		.synopsis = "[--json] FILE",
-		.about = "Say what a perf.data file holds; \"-\" is standard input.",
+		.about = "Say what a perf.data file (or directory) holds; \"-\" is standard input.",
 		.opt = opt,
 		.n = sizeof(opt) / sizeof(*opt),
 	};

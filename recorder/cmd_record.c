@@ -302,6 +302,8 @@ static int check(struct rec_config *c)
 		return usage("--per-thread and -a/-C exclude each other");
 	if (c->clockid >= 0 && wants_aux(c))
 		return usage("-k cannot be used with an AUX event: its trace is tied to the TSC");
+	if (c->kcore && !strcmp(c->output, "-"))
+		return usage("--kcore makes a directory: -o - cannot be one");
 	if (c->ip_log && !c->command)
 		return usage("--soft-ips needs a command");
 	if (c->ip_log && access(c->ip_log, W_OK)) {
@@ -389,6 +391,8 @@ int cmd_record(int argc, char **argv)
 		  "where trace comes from: auto, kernel, soft, none" },
 		{ 0, "max-total-buffer", "SIZE", OPT_SIZE, &c.max_total, NULL,
 		  "refuse to start when all rings together need more" },
+		{ 0, "kcore", NULL, OPT_FLAG, &c.kcore, NULL,
+		  "make FILE a directory that holds the kernel's code, too" },
 		{ 0, "strict", NULL, OPT_FLAG, &c.strict, NULL,
 		  "exit with status 4 when anything was lost" },
 		{ 0, "sync", NULL, OPT_FLAG, &c.sync, NULL,

@@ -173,3 +173,22 @@ void explain_ptrace(const struct pio_limits *l, int err)
 		log_hint("the software source steps the command with ptrace(2), which is not "
 			 "permitted here (a container, a seccomp filter, or a tracer above us?)");
 }
+
+int explain_kcore(const struct pio_limits *l, const char *what, int err)
+{
+	log_err(err, "cannot copy the kernel's code: '%s'", what);
+	if (err == -ENOENT)
+		log_hint("this kernel has no such file: /proc/kcore needs CONFIG_PROC_KCORE");
+	else if ((err == -EACCES || err == -EPERM) && !strcmp(what, "/proc/kallsyms"))
+		log_hint("kernel.kptr_restrict is %d and hides the kernel's addresses: run as root "
+			 "with sysctl kernel.kptr_restrict=1 or less", l->kptr_restrict);
+	else if ((err == -EACCES || err == -EPERM) && l->lockdown)
+		log_hint("kernel lockdown is confidentiality, which forbids reading /proc/kcore: boot "
+			 "with lockdown=integrity");
+	else if (err == -EACCES || err == -EPERM)
+		log_hint("/proc/kcore is root's, and reading it needs CAP_SYS_RAWIO; without --kcore "
+			 "the trace is recorded all the same");
+	else if (err == -EBUSY)
+		log_hint("modules were loaded or removed each time it was tried");
+	return err == -ENOSPC || err == -EIO ? EXIT_FAILED : EXIT_CANNOT;
+}

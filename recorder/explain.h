@@ -31,6 +31,8 @@ bool explain_cgroup(const struct plan *p, const struct pio_fault *why, int err);
 void explain_aux_pmus(const struct pio_sys *sys);
 /* Hint: the terms a PMU knows, with their valid values. */
 void explain_terms(const struct pio_pmu *p);
+/* Message and hints for a failed kcoredir_fill(). Returns the exit status. */
+int explain_kcore(const struct pio_limits *l, const char *what, int err);
 /* Hint for a failed ptrace(2) of our own child. */
 void explain_ptrace(const struct pio_limits *l, int err);
 

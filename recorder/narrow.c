@@ -205,7 +205,7 @@ int narrow_cgroups(struct plan *p)
 	if (err)
 		return err;
 	for (size_t i = 0; i < p->nr_ev; i++)
-		if (i != p->tracking)
+		if (i != p->tracking && !p->ev[i].all_tasks)
 			p->ev[i].cgroup = cgroup_of(p, p->arg[i]);
 	if (aux)
 		p->ev[1].cgroup = p->ev[0].cgroup;

@@ -15,6 +15,7 @@
 #include "perfio/tracefs.h"
 #include "recorder/cmd.h"
 #include "recorder/explain.h"
+#include "recorder/kcoredir.h"
 #include "recorder/log.h"
 #include "recorder/softpmu.h"
 #include "recorder/units.h"
@@ -325,6 +326,23 @@ int opening_events(struct session *s)
 	read_time_conv(s);
 	read_clock_pair(s);
 	return describe_events(s);
+}
+
+int opening_kcore(struct session *s)
+{
+	const char *what = "kcore_dir";
+	uint64_t bytes = 0;
+	int err = kcoredir_fill(s->out.temp, s->sys, &bytes, &what);
+
+	if (err)
+		return explain_kcore(&s->plan.limits, what, err);
+	log_debug("copied %llu bytes of kernel code", (unsigned long long)bytes);
+	for (size_t i = 0; i < s->set.nr_ev; i++)
+		if (s->set.ev[i].all_tasks && s->set.ev[i].missing)
+			log_info("the kernel refuses '%s' (%s): what changes in its code while "
+				 "recording is not told", s->set.ev[i].name,
+				 strerror(-s->set.ev[i].missing));
+	return 0;
 }
 
 static int refuse_output(const struct session *s, int err)

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "recorder/kcoredir.h"
+
 enum { FILE_MODE = 0600 }; /* a trace tells what other users' programs did */
 
 static int open_stream(struct output *o, int fd)
@@ -70,7 +72,7 @@ int output_open(struct output *ret, const char *name)
 	o.name = name;
 	if (!strcmp(name, "-")) {
 		err = open_stream(&o, STDOUT_FILENO);
-	} else if (!stat(name, &st) && !S_ISREG(st.st_mode)) {
+	} else if (!stat(name, &st) && !S_ISREG(st.st_mode) && !kcoredir_is(name)) {
 		if (S_ISDIR(st.st_mode))
 			return -EISDIR;
 		err = open_stream(&o, open(name, O_WRONLY | O_CLOEXEC));
@@ -82,14 +84,68 @@ int output_open(struct output *ret, const char *name)
 	return err;
 }
 
+static int open_in_dir(struct output *o)
+{
+	char *data;
+	int err;
+
+	if (asprintf(&data, "%s/data", o->temp) < 0)
+		return -ENOMEM;
+	o->fd = open(data, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+	err = o->fd < 0 ? -errno : 0;
+	free(data);
+	return err;
+}
+
+int output_open_dir(struct output *ret, const char *name)
+{
+	struct output o = OUTPUT_INIT;
+	struct stat st;
+	int err;
+
+	o.name = name;
+	o.dir = true;
+	if (!stat(name, &st) && !S_ISREG(st.st_mode) && !kcoredir_is(name))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -ENOTDIR;
+	if (asprintf(&o.temp, "%s.%d.tmp", name, (int)getpid()) < 0)
+		return -ENOMEM;
+	err = kcoredir_make(o.temp);
+	if (err) {
+		free(o.temp);
+		return err;
+	}
+	err = open_in_dir(&o);
+	if (err)
+		output_done(&o);
+	else
+		*ret = o;
+	return err;
+}
+
+/* rename(2) replaces a file by a file, and an empty directory by a directory. */
+static int make_way(const char *old, bool for_dir)
+{
+	struct stat st;
+
+	if (lstat(old, &st))
+		return errno == ENOENT ? 0 : -errno;
+	if (S_ISDIR(st.st_mode))
+		return kcoredir_is(old) ? kcoredir_remove(old) : -EISDIR;
+	return for_dir && unlink(old) ? -errno : 0;
+}
+
 static int keep_old(const char *name)
 {
+	struct stat st;
 	char *old;
-	int err = 0;
+	int err;
 
+	if (lstat(name, &st))
+		return errno == ENOENT ? 0 : -errno;
 	if (asprintf(&old, "%s.old", name) < 0)
 		return -ENOMEM;
-	if (rename(name, old) && errno != ENOENT)
+	err = make_way(old, S_ISDIR(st.st_mode));
+	if (!err && rename(name, old) && errno != ENOENT)
 		err = -errno;
 	free(old);
 	return err;
@@ -215,7 +271,9 @@ void output_done(struct output *o)
 {
 	if (o->fd >= 0)
 		(void)close(o->fd);
-	if (o->temp && !o->published)
+	if (o->temp && !o->published && o->dir)
+		(void)kcoredir_remove(o->temp);
+	else if (o->temp && !o->published)
 		(void)unlink(o->temp);
 	free(o->temp);
 	*o = OUTPUT_INIT;

@@ -6,6 +6,10 @@
  * start that fails, or is killed, leaves nothing behind, and what appears under the name is
  * valid from its first instant. Publishing keeps an existing file as NAME.old, as perf does.
  * Where the file system has no O_TMPFILE, a file NAME.PID.tmp is used and renamed.
+ *
+ * A directory (recorder/kcoredir.h) is made as NAME.PID.tmp and renamed: one that is killed
+ * before it is published stays behind under that name. What stood at NAME is kept as NAME.old,
+ * file or directory; an older NAME.old is removed when it is a file or a recording.
  */
 #ifndef RECORDER_OUTPUT_H
 #define RECORDER_OUTPUT_H
@@ -19,6 +23,7 @@ struct output {
 	const char *name; /* borrowed; "-" is stdout */
 	int fd;
 	bool stream;	/* pipe form: stdout, a FIFO, a device, a socket */
+	bool dir; /* the file is NAME/data */
 	bool published;
 	char *temp; /* name in use before publishing, where O_TMPFILE is missing */
 	uint64_t size;
@@ -27,6 +32,9 @@ struct output {
 
 /* 0, -ENOTTY (stdout is a terminal), or what open(2) said. Files get mode 0600. */
 __attribute__((warn_unused_result)) int output_open(struct output *ret, const char *name);
+/* NAME as a directory with a kcore_dir to be filled, at o->temp. 0, -ENOTDIR (NAME is a FIFO
+ * or the like), -EISDIR (a directory that is no recording), or -errno. */
+__attribute__((warn_unused_result)) int output_open_dir(struct output *ret, const char *name);
 /* Give the file its name; nothing for a stream. 0 or -errno. */
 __attribute__((warn_unused_result)) int output_publish(struct output *o);
 /* A sink for fmt_writer. sync: make bytes durable before data.size moves past them. */

@@ -398,6 +398,23 @@ static int add_tracepoints(struct plan *p, bool members)
 	return err;
 }
 
+/* Beside a copy of the kernel's code: what changed in it later. The kernel refuses that to those
+ * who may not trace it, and older kernels do not know it. Per-thread rings cannot take what
+ * happens on a cpu. */
+static int add_text_poke(struct plan *p, const struct pio_attr_common *c)
+{
+	int err;
+
+	if (!p->cfg->kcore || p->source != SOURCE_KERNEL || p->pt.exclude_kernel || !p->cpus.n)
+		return 0;
+	err = plan_add_event(p, pio_attr_text_poke(c), strdup("text-poke"), false);
+	if (err)
+		return err;
+	p->ev[p->nr_ev - 1].all_tasks = true;
+	p->ev[p->nr_ev - 1].optional = true;
+	return 0;
+}
+
 static int add_events(struct plan *p, const struct pio_sys *sys)
 {
 	struct pio_attr_common late = plan_attr_common(p, true), early = plan_attr_common(p, false);
@@ -427,6 +444,8 @@ static int add_events(struct plan *p, const struct pio_sys *sys)
 		return err;
 	p->tracking = p->nr_ev;
 	err = plan_add_event(p, pio_attr_tracking(&early), strdup("tracking"), false);
+	if (!err)
+		err = add_text_poke(p, &early);
 	if (!err)
 		err = sampling_add(p, false);
 	return err ? err : add_tracepoints(p, false);

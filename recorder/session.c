@@ -392,7 +392,8 @@ static int start(struct session *s)
 		return err;
 	snprintf(s->version, sizeof(s->version), "auxrec %s (source: %s)", AUXREC_VERSION,
 		 source_names[s->plan.source]);
-	err = output_open(&s->out, s->cfg->output);
+	err = s->cfg->kcore ? output_open_dir(&s->out, s->cfg->output)
+			    : output_open(&s->out, s->cfg->output);
 	if (err == -ENOTTY) {
 		log_err(0, "standard output is a terminal: will not write a trace to it");
 		return EXIT_USAGE;
@@ -413,6 +414,8 @@ static int start(struct session *s)
 			return refuse_fork(s, err);
 	}
 	err = opening_events(s);
+	if (!err && s->cfg->kcore)
+		err = opening_kcore(s);
 	return err ? err : opening_head(s);
 }
 

@@ -83,6 +83,8 @@ int session_run(const struct pio_sys *sys, const struct rec_config *cfg);
 /* opening.c: 0 or an exit status after a message. */
 int opening_events(struct session *s);
 int opening_head(struct session *s);
+/* The copy of the kernel's code, when the events that tell of its changes are on. */
+int opening_kcore(struct session *s);
 
 /* drain.c: one round over everything. marker: end it with FINISHED_ROUND. last: fetch also
  * what waits for more. 0 or -errno of the output, which is then rolled back and remembered

@@ -67,6 +67,18 @@ static void tracking_owns_the_sideband(void **state)
 		    (DUMMY_BITS | MMAP_COMM_TASK | BIT(29) | BIT(30)));
 }
 
+static void text_poke_is_of_all_tasks(void **state)
+{
+	struct pio_attr_common c = common;
+	struct perf_event_attr a;
+
+	(void)state;
+	c.inherit = true;
+	a = pio_attr_text_poke(&c);
+	assert_false(a.inherit);
+	assert_true(flags(&a) == (DUMMY_BITS | BIT(29) | BIT(33)));
+}
+
 static void the_switch_event_owns_nothing_else(void **state)
 {
 	struct perf_event_attr a = pio_attr_switch(&common);
@@ -292,6 +304,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tracking_owns_the_sideband),
+		cmocka_unit_test(text_poke_is_of_all_tasks),
 		cmocka_unit_test(the_switch_event_owns_nothing_else),
 		cmocka_unit_test(the_aux_event_is_what_the_config_says),
 		cmocka_unit_test(every_exclusion_has_its_bit),
