@@ -180,14 +180,14 @@ int explain_kcore(const struct pio_limits *l, const char *what, int err)
 	if (err == -ENOENT)
 		log_hint("this kernel has no such file: /proc/kcore needs CONFIG_PROC_KCORE");
 	else if ((err == -EACCES || err == -EPERM) && !strcmp(what, "/proc/kallsyms"))
-		log_hint("kernel.kptr_restrict is %d and hides the kernel's addresses: run as root "
-			 "with sysctl kernel.kptr_restrict=1 or less", l->kptr_restrict);
+		log_hint("kernel.kptr_restrict is %d and hides the kernel's addresses: run as "
+			 "root with sysctl kernel.kptr_restrict=1 or less", l->kptr_restrict);
 	else if ((err == -EACCES || err == -EPERM) && l->lockdown)
-		log_hint("kernel lockdown is confidentiality, which forbids reading /proc/kcore: boot "
-			 "with lockdown=integrity");
+		log_hint("kernel lockdown is confidentiality, which forbids reading "
+			 "/proc/kcore: boot with lockdown=integrity");
 	else if (err == -EACCES || err == -EPERM)
-		log_hint("/proc/kcore is root's, and reading it needs CAP_SYS_RAWIO; without --kcore "
-			 "the trace is recorded all the same");
+		log_hint("/proc/kcore is root's, and reading it needs CAP_SYS_RAWIO; without "
+			 "--kcore the trace is recorded all the same");
 	else if (err == -EBUSY)
 		log_hint("modules were loaded or removed each time it was tried");
 	return err == -ENOSPC || err == -EIO ? EXIT_FAILED : EXIT_CANNOT;
