@@ -132,6 +132,9 @@ static void done(void)
 	free(s.events);
 	free(s.ids);
 	free(s.stalled);
+	s.events = NULL;
+	s.ids = NULL;
+	s.stalled = NULL;
 }
 
 static int teardown(void **state)
