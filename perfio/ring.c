@@ -69,6 +69,12 @@ void pio_ring_done(struct pio_ring *r)
 	*r = PIO_RING_INIT;
 }
 
+/* The tail that the kernel is told. */
+static uint64_t whole_tail(const struct pio_ring *r)
+{
+	return r->aux_tail & ~(uint64_t)(page_size() - 1);
+}
+
 static int spans(struct iovec v[2], uint8_t *area, size_t len, uint64_t tail,
 		 uint64_t head)
 {
@@ -100,6 +106,7 @@ int pio_ring_peek_aux(struct pio_ring *r, struct iovec v[2])
 	if (!r->aux || r->overwrite)
 		return 0;
 	r->aux_head = __atomic_load_n(&r->meta->aux_head, __ATOMIC_ACQUIRE);
+	r->aux_full = r->aux_head - whole_tail(r) >= r->aux_len;
 	return spans(v, r->aux, r->aux_len, r->aux_tail, r->aux_head);
 }
 
@@ -148,7 +155,7 @@ void pio_ring_release_aux(struct pio_ring *r)
 	if (!r->aux || r->overwrite)
 		return;
 	r->aux_tail = r->aux_head;
-	__atomic_store_n(&r->meta->aux_tail, r->aux_tail, __ATOMIC_RELEASE);
+	__atomic_store_n(&r->meta->aux_tail, whole_tail(r), __ATOMIC_RELEASE);
 }
 
 size_t pio_ring_pending(const struct pio_ring *r)

@@ -31,6 +31,7 @@ struct pio_ring {
 	uint8_t *aux;
 	size_t aux_len;
 	uint64_t aux_head, aux_tail;
+	bool aux_full;	  /* as last peeked: the kernel had no room left */
 	bool overwrite;	  /* the AUX area keeps the newest bytes instead of all */
 	bool aux_wrapped; /* overwrite: it has been full once */
 };
@@ -53,6 +54,10 @@ int pio_ring_peek(struct pio_ring *r, struct iovec v[2]);
 int pio_ring_peek_aux(struct pio_ring *r, struct iovec v[2]);
 /* Give back everything the last peek handed out. */
 void pio_ring_release(struct pio_ring *r);
+/* The kernel is told whole pages only: with a tail inside a page, Intel PT's driver can set its
+ * STOP mark behind the head, and a lap of unread trace is overwritten without a word (Linux 6.1,
+ * arch/x86/events/intel/pt.c, pt_buffer_reset_markers(): less than a page free, across a page's
+ * end, gives npages 0; read in the source). */
 void pio_ring_release_aux(struct pio_ring *r);
 /* Overwrite mode, with the event disabled: what the area holds, the oldest byte first, as
  * spans (0..2). The kernel's head is then a position inside the area; *ret_offset is the first

@@ -145,8 +145,7 @@ static int gather_place(struct session *s, size_t i, bool last)
 	if (!err && s->source.set)
 		s->stalled[i] = row->truncated != before.truncated ||
 				row->lost != before.lost ||
-				row->aux_bytes - before.aux_bytes ==
-					s->set.place[i].ring.aux_len;
+				s->set.place[i].ring.aux_full;
 	return err;
 }
 
