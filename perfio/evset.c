@@ -401,14 +401,11 @@ static bool leads(const struct pio_evset *s, size_t i)
 
 #define EVERYWHERE SIZE_MAX /* no place: all of them */
 
-static int each_fd(const struct pio_evset *s, size_t i, size_t place, unsigned long request)
+static int request_all(const struct pio_evset *s, const struct pio_event *e, size_t place,
+		       unsigned long request, uintptr_t arg)
 {
-	const struct pio_event *e = &s->ev[i];
-	uintptr_t arg = leads(s, i) ? PERF_IOC_FLAG_GROUP : 0;
 	int first = 0;
 
-	if (e->leader)
-		return 0;
 	for (size_t k = 0; k < e->nr_fd; k++) {
 		int err = 0;
 
@@ -420,9 +417,37 @@ static int each_fd(const struct pio_evset *s, size_t i, size_t place, unsigned l
 	return first;
 }
 
+static int each_fd(const struct pio_evset *s, size_t i, size_t place, unsigned long request)
+{
+	if (s->ev[i].leader)
+		return 0;
+	return request_all(s, &s->ev[i], place, request, leads(s, i) ? PERF_IOC_FLAG_GROUP : 0);
+}
+
+/*
+ * Members first: they stay off until their leader is on, and go on with it. The other way
+ * round, Linux 6.12 (read in ctx_resched(), and seen) leaves members off whose PMU is not
+ * the leader's: it puts only groups led by the member's PMU on anew. Records of switches come
+ * all the same, samples do not.
+ */
+static int enable(const struct pio_evset *s, size_t i, size_t place)
+{
+	int err, first = 0;
+
+	for (size_t k = i + 1; k < s->nr_ev; k++) {
+		if (s->ev[k].leader != i + 1)
+			continue;
+		err = request_all(s, &s->ev[k], place, PERF_EVENT_IOC_ENABLE, 0);
+		if (err && !first)
+			first = err;
+	}
+	err = each_fd(s, i, place, PERF_EVENT_IOC_ENABLE);
+	return first ? first : err;
+}
+
 int pio_evset_enable(struct pio_evset *s, size_t i)
 {
-	return each_fd(s, i, EVERYWHERE, PERF_EVENT_IOC_ENABLE);
+	return enable(s, i, EVERYWHERE);
 }
 
 int pio_evset_disable(struct pio_evset *s, size_t i)
@@ -432,7 +457,7 @@ int pio_evset_disable(struct pio_evset *s, size_t i)
 
 int pio_evset_enable_place(struct pio_evset *s, size_t i, size_t place)
 {
-	return each_fd(s, i, place, PERF_EVENT_IOC_ENABLE);
+	return enable(s, i, place);
 }
 
 int pio_evset_disable_place(struct pio_evset *s, size_t i, size_t place)

@@ -103,16 +103,20 @@ static int set_output(struct fake_event *e, int fd)
 	return 0;
 }
 
-/* With PERF_IOC_FLAG_GROUP, the members too. */
+/* With PERF_IOC_FLAG_GROUP, the members too. Their leader is on before them then, and what
+ * follows it is stuck (ctx_resched(), Linux 6.12). */
 static void switch_on(struct fake_event *e, bool on, uintptr_t arg)
 {
 	e->enabled = on;
+	e->stuck = false;
 	if (!on && e->overwrite)
 		__atomic_store_n(&e->meta->aux_head, e->aux_pos % e->aux_len,
 				 __ATOMIC_RELEASE);
 	for (size_t i = 0; arg == PERF_IOC_FLAG_GROUP && i < fake_nr_events(); i++)
-		if (fake_event(i)->open && fake_event(i)->group_fd == e->fd)
+		if (fake_event(i)->open && fake_event(i)->group_fd == e->fd) {
+			fake_event(i)->stuck = on && !fake_event(i)->enabled;
 			fake_event(i)->enabled = on;
+		}
 }
 
 static int fake_ioctl(int fd, unsigned long request, uintptr_t arg)

@@ -62,6 +62,7 @@ struct fake_event {
 	uint64_t id;	 /* as PERF_EVENT_IOC_ID tells: 101, 102, ... */
 	int output;	 /* the descriptor whose ring it writes into; -1: its own */
 	bool open, enabled;
+	bool stuck; /* enabled after its leader: no samples on newer kernels */
 	unsigned enables, disables; /* ioctls */
 	char filter[256];	    /* PERF_EVENT_IOC_SET_FILTER */
 	uint64_t lost;		    /* what read(2) will say (PERF_FORMAT_LOST) */

@@ -490,12 +490,19 @@ static void a_group_is_led_on_each_place_and_switched_as_one(void **state)
 	assert_int_equal(pio_evset_enable(&set, 0), 0);
 	assert_int_equal(pio_evset_enable(&set, 2), 0); /* a member: its leader did it */
 	assert_true(member->enabled && lead->enabled);
-	assert_int_equal(member->enables, 0);
+	assert_int_equal(member->enables, 1);
+	assert_false(member->stuck); /* enabled before its leader */
 	assert_false(fake_event_of(ev[1].fd[0].fd)->enabled);
 	assert_int_equal(pio_evset_restart(&set, 0, 1), 0);
 	assert_true(member->enabled && lead->enabled);
 	assert_int_equal(pio_evset_disable(&set, 0), 0);
 	assert_false(member->enabled || lead->enabled);
+	assert_int_equal(pio_evset_enable(&set, 0), 0);
+	assert_true(member->enabled && lead->enabled && !member->stuck);
+	assert_int_equal(pio_evset_disable(&set, 0), 0);
+	fake_fail(FAKE_IOCTL, 1, EIO); /* of a member: the rest is done all the same */
+	assert_int_equal(pio_evset_enable(&set, 0), -EIO);
+	assert_true(lead->enabled);
 }
 
 static void a_member_goes_with_the_thread_of_its_leader(void **state)
