@@ -5,8 +5,9 @@
 /*
  * 3: every switch of a cpu is there, and readers follow the records of those that leave,
  * which name the one that comes; 2: only those of the tasks recorded, and readers follow the
- * ones that come. In a cgroup, a task that comes from outside has no other
- * (intel_pt_context_switch(), tools/perf/util/intel-pt.c).
+ * ones that come. A task of a cgroup that comes from outside of it has no other
+ * (intel_pt_context_switch(), tools/perf/util/intel-pt.c, which for 3 takes it only as a
+ * substitute for one that was lost).
  */
 static uint64_t switches_of(const struct plan *p)
 {
