@@ -2,4 +2,5 @@
 # SPDX-License-Identifier: Apache-2.0
 # As t-guest.sh, on the newer kernel that Debian 12 offers.
 O=$(dirname "$TOOLS") exec "$E2E/../guest/run.sh" -k cloud612 \
-	-t g-trunc.sh -t g-task.sh -t g-feed.sh -t g-busy.sh -t g-hotplug.sh
+	-t g-trunc.sh -t g-task.sh -t g-feed.sh -t g-busy.sh -t g-pause.sh \
+	-t g-cgroup.sh -t g-hotplug.sh

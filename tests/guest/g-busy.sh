@@ -12,6 +12,7 @@ refused() {
 	grep -q "perf_event_open failed for event 'intel_pt//'.* on cpu .*: .*busy" second.err ||
 		fail "no word of the event and the cpu"
 	grep -q 'PMU is exclusive' second.err || fail "no word of the reason"
+	grep -q "'auxrec' (pid $first) has" second.err || fail "no word of who holds it"
 	[ ! -e second.data ] || fail "it left a file"
 }
 
