@@ -115,6 +115,8 @@ $(O)/tools/%: $(O)/obj/tests/tools/%.o $(O)/libformat.a
 # dynamic linker's 100,000 instructions would only be waited for.
 static_progs = forkexec pingpong signals spin stopcont threadexec
 $(addprefix $(O)/prog/,$(static_progs)): PROG_LDFLAGS = -static
+# Code below 4 GiB that calls into libraries far above it.
+$(O)/prog/lowcode: PROG_LDFLAGS = -fno-builtin -fno-pie -no-pie
 $(O)/prog/%: tests/prog/%.c
 	@mkdir -p $(@D)
 	$(CC) -O1 -g -w -pthread $(PROG_LDFLAGS) -o $@ $<

@@ -95,11 +95,14 @@ static void put_ip(struct soft_pt *p, enum pt_packet_type type, uint64_t ip)
 {
 	struct pt_packet k = { .type = type };
 	uint64_t diff = ip ^ p->last_ip;
+	/* After PSB and OVF the last IP is 0, but perf expands the FUP of a PSB+ by the one
+	 * before (intel_pt_psb_with_fup(), seen in 6.1 and 6.12): say all of it there. */
+	bool whole = type == ppt_fup && !p->last_ip;
 
-	if (!(diff >> 16)) {
+	if (!whole && !(diff >> 16)) {
 		k.payload.ip.ipc = pt_ipc_update_16;
 		k.payload.ip.ip = ip & 0xffff;
-	} else if (!(diff >> 32)) {
+	} else if (!whole && !(diff >> 32)) {
 		k.payload.ip.ipc = pt_ipc_update_32;
 		k.payload.ip.ip = ip & 0xffffffff;
 	} else if ((uint64_t)((int64_t)(ip << 16) >> 16) == ip) {
@@ -229,6 +232,12 @@ void soft_pt_jump(struct soft_pt *p, uint64_t to)
 	room(p);
 	put_tnt(p);
 	put_ip(p, ppt_tip, to);
+}
+
+void soft_pt_far(struct soft_pt *p, uint64_t to)
+{
+	soft_pt_jump(p, to);
+	p->nr_ret = 0;
 }
 
 void soft_pt_return(struct soft_pt *p, uint64_t to)

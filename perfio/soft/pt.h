@@ -61,6 +61,9 @@ void soft_pt_at(struct soft_pt *p, uint64_t ip, uint64_t ticks, bool resync);
 void soft_pt_cond(struct soft_pt *p, bool taken);
 void soft_pt_call(struct soft_pt *p, uint64_t ret); /* direct or indirect: where it returns */
 void soft_pt_return(struct soft_pt *p, uint64_t to);
+/* A far branch. perf pops its return stack at an lret, a CPU need not: no return behind it is
+ * compressed. */
+void soft_pt_far(struct soft_pt *p, uint64_t to);
 void soft_pt_jump(struct soft_pt *p, uint64_t to); /* the indirect part of it */
 void soft_pt_leave(struct soft_pt *p);		   /* it entered the kernel by itself */
 

@@ -61,8 +61,10 @@ static void account(struct soft_thread *t, const struct soft_insn *i, uint64_t i
 		soft_pt_jump(p, ip);
 		break;
 	case SOFT_JMP_IND:
-	case SOFT_FAR:
 		soft_pt_jump(p, ip);
+		break;
+	case SOFT_FAR:
+		soft_pt_far(p, ip);
 		break;
 	case SOFT_RET:
 		soft_pt_return(p, ip);

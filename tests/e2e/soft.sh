@@ -25,7 +25,7 @@ soft_record() {
 	shift
 	rm -rf "$soft_dir"
 	mkdir -p "$soft_dir/ips"
-	"$AUXREC" record --source=soft --soft-ips "$soft_dir/ips" \
+	"$AUXREC" record --source=soft ${SOFT_EVENT:+-e "$SOFT_EVENT"} --soft-ips "$soft_dir/ips" \
 		-o "$soft_dir/perf.data" -- "$@" >"$soft_dir/out" 2>"$soft_dir/err"
 }
 

@@ -246,7 +246,7 @@ static void a_due_psb_in_user_code_says_where(void **state)
 	soft_pt_at(&w->pt, BASE, TICKS, false);
 	soft_pt_jump(&w->pt, BASE);
 	expect(&w->pt, 0x06, PSB, TSC_1, MODE_TSX, CBR, MODE_64,
-	       0x5d, 0x56, 0x34, 0x12, 0x00, PSBEND,
+	       0x7d, 0x56, 0x34, 0x12, 0x00, 0x00, 0x00, PSBEND,
 	       0x2d, 0x56, 0x34);
 }
 
@@ -276,6 +276,18 @@ static void a_matching_return_is_a_taken_bit(void **state)
 	soft_pt_return(&w->pt, 0x120005);
 	soft_pt_return(&w->pt, 0x120005); /* nothing left to match */
 	expect(&w->pt, 0x0e, 0x2d, 0x05, 0x00);
+}
+
+static void a_far_branch_empties_the_return_stack(void **state)
+{
+	struct world *w = *state;
+
+	remake(w, true, false);
+	begin_quietly(&w->pt);
+	soft_pt_call(&w->pt, 0x120005);
+	soft_pt_far(&w->pt, 0x120001);
+	soft_pt_return(&w->pt, 0x120005);
+	expect(&w->pt, 0x2d, 0x01, 0x00, 0x2d, 0x05, 0x00);
 }
 
 static void an_odd_return_empties_the_return_stack(void **state)
@@ -344,7 +356,7 @@ static void lost_packets_in_user_code_end_with_ovf_and_address(void **state)
 	w->pt.out.limit = 0;
 	soft_pt_at(&w->pt, BASE, TICKS, false);
 	soft_pt_jump(&w->pt, BASE);
-	expect(&w->pt, OVF, TSC_1, 0x5d, 0x56, 0x34, 0x12, 0x00,
+	expect(&w->pt, OVF, TSC_1, 0x7d, 0x56, 0x34, 0x12, 0x00, 0x00, 0x00,
 	       0x2d, 0x56, 0x34);
 }
 
@@ -370,9 +382,9 @@ static void a_stream_that_began_without_memory_starts_late(void **state)
 	assert_int_equal(w->pt.bytes, 0);
 	w->pt.out.limit = 0;
 	begin(&w->pt);
-	expect(&w->pt, OVF, TSC_1, 0x5d, 0x56, 0x34, 0x12, 0x00,
+	expect(&w->pt, OVF, TSC_1, 0x7d, 0x56, 0x34, 0x12, 0x00, 0x00, 0x00,
 	       PSB, TSC_1, MODE_TSX, CBR, MODE_64,
-	       0x5d, 0x56, 0x34, 0x12, 0x00, PSBEND);
+	       0x7d, 0x56, 0x34, 0x12, 0x00, 0x00, 0x00, PSBEND);
 }
 
 /* Some hundred kilobytes of everything, read in pieces; each piece must be whole. */
@@ -456,6 +468,7 @@ int main(void)
 		T(a_due_psb_in_user_code_says_where),
 		T(a_due_psb_waits_for_the_return_to_user_space),
 		T(a_matching_return_is_a_taken_bit),
+		T(a_far_branch_empties_the_return_stack),
 		T(an_odd_return_empties_the_return_stack),
 		T(the_return_stack_keeps_the_newest_64),
 		T(a_psb_empties_the_return_stack),
