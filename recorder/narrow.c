@@ -52,6 +52,14 @@ static uint64_t nr_filters(const struct plan *p)
 	return cpu < core ? cpu : core;
 }
 
+static bool resumed(const struct plan *p)
+{
+	for (size_t i = 0; i < p->cfg->nr_events; i++)
+		if (p->cfg->events[i].aux_action == PIO_AUX_RESUME)
+			return true;
+	return false;
+}
+
 int narrow_aux(struct plan *p)
 {
 	const struct perf_event_attr *a = &p->ev[0].attr;
@@ -65,6 +73,8 @@ int narrow_aux(struct plan *p)
 	};
 	struct filter_why why;
 
+	if (p->pt.aux_action && !resumed(p))
+		log_warn("the trace starts paused, and no event resumes it");
 	if (!p->filter.text)
 		return 0;
 	if (filter_check(&p->filter, &e, &why))

@@ -356,8 +356,11 @@ static void aux_actions_are_in_the_group_of_the_aux_event(void **state)
 		assert_int_equal(other->group_fd, -1);
 		assert_int_equal(pio_attr_aux_action(&other->attr), 0);
 	}
+	(void)words();
+	assert_null(strstr(said, "starts paused"));
 	assert_int_equal(pio_evset_enable(&set, 0), 0);
 	assert_true(fake_event_of(p.ev[2].fd[1].fd)->enabled);
+	assert_false(fake_event_of(p.ev[2].fd[1].fd)->stuck);
 }
 
 static bool knows_actions;
@@ -378,6 +381,8 @@ static void kernels_that_cannot_pause_are_named(void **state)
 	c.all = true;
 	add_pt("aux-action=start-paused");
 	planned();
+	(void)words();
+	tells("the trace starts paused, and no event resumes it");
 	fake_refuse = no_pause;
 	knows_actions = false;
 	assert_int_equal(open_plan(), -EINVAL);
