@@ -87,8 +87,8 @@ $(O)/obj/%.o: %.c Makefile
 deps:                                     ## install what is missing (apt; sudo when not root)
 	@tests/deps.sh $(DEPS)
 demo: deps                                ## record a small program and show what is in the file
-	@$(MAKE) --no-print-directory all
-	@tests/demo.sh $(O)/bin/auxrec
+	@$(MAKE) --no-print-directory all $(O)/prog/spin
+	@tests/demo.sh $(O)/bin/auxrec $(O)/prog/spin
 check: deps                               ## all tests this machine can run
 	@$(MAKE) --no-print-directory all test-parts
 	@tests/check.sh $(O)
@@ -113,7 +113,7 @@ $(O)/tools/%: $(O)/obj/tests/tools/%.o $(O)/libformat.a
 	$(call say,LINK)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 # The traced programs: built plainly, as a user's program would be. Statically where the
 # dynamic linker's 100,000 instructions would only be waited for.
-static_progs = forkexec pingpong signals spin stopcont threadexec
+static_progs = daemon forkexec pingpong signals spin stopcont threadexec
 $(addprefix $(O)/prog/,$(static_progs)): PROG_LDFLAGS = -static
 # Code below 4 GiB that calls into libraries far above it.
 $(O)/prog/lowcode: PROG_LDFLAGS = -fno-builtin -fno-pie -no-pie

@@ -296,16 +296,15 @@ static int check(struct rec_config *c)
 		return usage("-p and -t exclude each other");
 	if (task && c->all)
 		return usage("-a and -p/-t exclude each other");
-	if (task && c->command)
-		return usage("a command and -p/-t exclude each other");
 	if (c->per_thread && (c->all || c->cpus.n))
 		return usage("--per-thread and -a/-C exclude each other");
 	if (c->clockid >= 0 && wants_aux(c))
 		return usage("-k cannot be used with an AUX event: its trace is tied to the TSC");
 	if (c->kcore && !strcmp(c->output, "-"))
 		return usage("--kcore makes a directory: -o - cannot be one");
-	if (c->ip_log && !c->command)
-		return usage("--soft-ips needs a command");
+	c->follow = c->command && !task && !c->all && (!c->cpus.n || c->per_thread);
+	if (c->ip_log && !c->follow)
+		return usage("--soft-ips needs a command that is recorded");
 	if (c->ip_log && access(c->ip_log, W_OK)) {
 		log_err(-errno, "cannot write into '%s' of --soft-ips", c->ip_log);
 		return EXIT_USAGE;

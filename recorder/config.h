@@ -32,6 +32,7 @@ struct rec_config {
 	int argc; /* of the whole program, for the CMDLINE feature */
 	char **argv;
 	char **command; /* NULL-terminated, or NULL */
+	bool follow;	/* the command is what is recorded, not only what says when to stop */
 	const char *output;
 	enum source_kind source;
 	bool all, per_thread, strict, sync;

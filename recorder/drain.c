@@ -9,6 +9,7 @@
 #include "recorder/session.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "format/abi.h"
 #include "format/record.h"
@@ -190,7 +191,7 @@ int drain_failed(struct session *s, int err, uint64_t records)
 
 int drain_round(struct session *s, bool marker, bool last)
 {
-	uint64_t records = s->ledger.records;
+	const struct ledger before = s->ledger;
 	int err;
 
 	if (s->write_err)
@@ -198,5 +199,9 @@ int drain_round(struct session *s, bool marker, bool last)
 	err = round_of_all(s, marker, last);
 	if (!err)
 		return 0;
-	return drain_failed(s, err, records);
+	err = drain_failed(s, err, before.records);
+	/* What was taken back out of the file does not count as recorded. */
+	s->ledger.records = before.records;
+	memcpy(s->ledger.by_type, before.by_type, sizeof(before.by_type));
+	return err;
 }

@@ -26,8 +26,8 @@ static int open_rings(struct session *s)
 	struct pio_fault why = { .call = "perf_event_open" };
 	struct pio_target t = {
 		.cpus = p->cpus,
-		.tids = p->system_wide ? NULL : s->work.pid > 0 ? &s->work.pid : s->cfg->tids,
-		.nr_tids = p->system_wide ? 0 : s->work.pid > 0 ? 1 : s->cfg->nr_tids,
+		.tids = p->system_wide ? NULL : s->cfg->follow ? &s->work.pid : s->cfg->tids,
+		.nr_tids = p->system_wide ? 0 : s->cfg->follow ? 1 : s->cfg->nr_tids,
 	};
 	int err;
 
@@ -197,7 +197,7 @@ static void put_maps(struct session *s)
 
 	if (s->plan.system_wide) {
 		fmt_put_thread_map(&s->buf, &everybody, 1);
-	} else if (s->work.pid > 0) {
+	} else if (s->cfg->follow) {
 		fmt_put_thread_map(&s->buf, &child, 1);
 	} else {
 		put_thread_list(s);
@@ -247,8 +247,8 @@ static int synthesise(struct session *s)
 	struct sideband_want want = {
 		.kernel = true,
 		.all = s->plan.system_wide,
-		.tids = s->work.pid > 0 ? &s->work.pid : s->cfg->tids,
-		.nr_tids = s->work.pid > 0 ? 1 : s->cfg->nr_tids,
+		.tids = s->cfg->follow ? &s->work.pid : s->cfg->tids,
+		.nr_tids = s->cfg->follow ? 1 : s->cfg->nr_tids,
 		.flush = flush_synth,
 		.ctx = s,
 		.fileids = s->fileids,

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,8 @@ enum { FILE_MODE = 0600 }; /* a trace tells what other users' programs did */
 
 static int open_stream(struct output *o, int fd)
 {
+	struct stat st;
+
 	if (fd < 0)
 		return -errno;
 	if (isatty(fd)) {
@@ -24,6 +27,8 @@ static int open_stream(struct output *o, int fd)
 			close(fd);
 		return -ENOTTY;
 	}
+	if (!fstat(fd, &st))
+		o->waits = S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode);
 	o->fd = fd;
 	o->stream = true;
 	o->published = true;
@@ -134,7 +139,8 @@ static int make_way(const char *old, bool for_dir)
 	return for_dir && unlink(old) ? -errno : 0;
 }
 
-static int keep_old(const char *name)
+/* *ret_moved: there was an earlier file, and it has the other name now. */
+static int keep_old(const char *name, bool *ret_moved)
 {
 	struct stat st;
 	char *old;
@@ -147,6 +153,7 @@ static int keep_old(const char *name)
 	err = make_way(old, S_ISDIR(st.st_mode));
 	if (!err && rename(name, old) && errno != ENOENT)
 		err = -errno;
+	*ret_moved = !err;
 	free(old);
 	return err;
 }
@@ -161,13 +168,25 @@ static int link_unnamed(struct output *o)
 	return 0;
 }
 
+/* The new file could not take the name: the earlier one has it again. */
+static void give_back_old(const char *name)
+{
+	char *old;
+
+	if (asprintf(&old, "%s.old", name) < 0)
+		return;
+	(void)renameat2(AT_FDCWD, old, AT_FDCWD, name, RENAME_NOREPLACE);
+	free(old);
+}
+
 int output_publish(struct output *o)
 {
+	bool moved = false;
 	int err;
 
 	if (o->published)
 		return 0;
-	err = keep_old(o->name);
+	err = keep_old(o->name, &moved);
 	if (err)
 		return err;
 	if (o->temp)
@@ -176,6 +195,8 @@ int output_publish(struct output *o)
 		err = link_unnamed(o);
 	if (!err)
 		o->published = true;
+	else if (moved)
+		give_back_old(o->name);
 	return err;
 }
 
@@ -192,13 +213,48 @@ static void skip_written(struct iovec **v, int *n, size_t done)
 	}
 }
 
+/* A pipe that is writable takes PIPE_BUF bytes without waiting (pipe(7)); with more, a reader
+ * that stands still would hold us where no signal is seen. */
+static int wait_writable(const struct output *o, bool *stopping)
+{
+	enum { GRACE_MS = 2000 };
+
+	for (;;) {
+		struct pollfd p[2] = { { o->fd, POLLOUT, 0 }, { o->wake_fd, POLLIN, 0 } };
+		int n = poll(p, *stopping ? 1 : 2, *stopping ? GRACE_MS : -1);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0 && p[0].revents)
+			return 0;
+		if (!n)
+			return -EINTR;
+		if (n > 0 && p[1].revents)
+			*stopping = o->stop(o->stop_ctx);
+	}
+}
+
+static ssize_t write_some(struct output *o, const struct iovec *v, int n)
+{
+	int err;
+
+	if (!o->waits || o->wake_fd < 0)
+		return writev(o->fd, v, n < IOV_MAX ? n : IOV_MAX);
+	err = wait_writable(o, &o->stopping);
+	if (err) {
+		errno = err == -EINTR ? ETIMEDOUT : -err;
+		return -1;
+	}
+	return write(o->fd, v->iov_base, v->iov_len < PIPE_BUF ? v->iov_len : PIPE_BUF);
+}
+
 static int sink_append(void *ctx, struct iovec *v, int n)
 {
 	struct output *o = ctx;
 
 	skip_written(&v, &n, 0);
 	while (n) {
-		ssize_t k = writev(o->fd, v, n < IOV_MAX ? n : IOV_MAX);
+		ssize_t k = write_some(o, v, n);
 
 		if (k < 0 && errno == EINTR)
 			continue;

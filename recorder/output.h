@@ -27,8 +27,14 @@ struct output {
 	bool published;
 	char *temp; /* name in use before publishing, where O_TMPFILE is missing */
 	uint64_t size;
+	/* A pipe or socket whose reader is slow: what wakes the wait for it, and whether that
+	 * means to stop. Then it has two more seconds. Both unset: wait for ever. */
+	int wake_fd;
+	bool (*stop)(void *ctx);
+	void *stop_ctx;
+	bool waits, stopping; /* private */
 };
-#define OUTPUT_INIT (struct output){ .fd = -1 }
+#define OUTPUT_INIT (struct output){ .fd = -1, .wake_fd = -1 }
 
 /* 0, -ENOTTY (stdout is a terminal), or what open(2) said. Files get mode 0600. */
 __attribute__((warn_unused_result)) int output_open(struct output *ret, const char *name);

@@ -68,7 +68,7 @@ static int refuse_pmu(const struct pio_sys *sys, const char *name, int err)
 
 static int soft_possible(const struct rec_config *cfg)
 {
-	if (!cfg->command || cfg->all || cfg->per_thread)
+	if (!cfg->follow || cfg->per_thread)
 		return -EINVAL;
 	return 0;
 }
@@ -244,8 +244,8 @@ struct pio_attr_common plan_attr_common(const struct plan *p, bool late)
 		.read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST,
 		.watermark = (uint32_t)(p->data_len / WATERMARK_PARTS),
 		.aux_watermark = (uint32_t)(p->aux_len / AUX_WATERMARK_PARTS),
-		.inherit = !p->system_wide && p->cpus.n && (p->cfg->command || p->cfg->nr_pids),
-		.enable_on_exec = late && p->cfg->command && !p->system_wide && !p->cfg->delay_ms,
+		.inherit = !p->system_wide && p->cpus.n && (p->cfg->follow || p->cfg->nr_pids),
+		.enable_on_exec = late && p->cfg->follow && !p->cfg->delay_ms,
 		.clockid = p->clockid,
 	};
 }
@@ -336,6 +336,10 @@ static int add_soft_aux(struct plan *p, const struct pio_sys *sys)
 	if (p->pt.aux_action) {
 		log_err(0, "event '%s': the software source cannot be paused", arg->text);
 		return EXIT_CANNOT;
+	}
+	if (p->pt.exclude_user) {
+		log_err(0, "event '%s': the software source sees user space only", arg->text);
+		return EXIT_USAGE;
 	}
 	p->pt.exclude_kernel = p->pt.exclude_hv = true; /* ptrace sees user space only */
 	p->soft_attr = pio_attr_aux(&c, &p->pmu, &p->pt);

@@ -17,7 +17,7 @@ static const char *target(const struct session *s, char *buf, size_t size)
 		if (pio_cpus_format(&s->plan.cpus, cpus, sizeof(cpus)) < 0)
 			snprintf(cpus, sizeof(cpus), "%zu of them", s->plan.cpus.n);
 		snprintf(buf, size, "all tasks on cpus %s", cpus);
-	} else if (s->work.pid > 0) {
+	} else if (s->cfg->follow) {
 		snprintf(buf, size, "'%s' and its children", s->cfg->command[0]);
 	} else if (s->cfg->nr_pids) {
 		snprintf(buf, size, "%zu process%s (%zu threads now)", s->cfg->nr_pids,
@@ -87,7 +87,9 @@ void report_status(const struct session *s)
 
 	if (!log_has_status())
 		return;
-	line_add(&line, "%.1f s  %s written", seconds, units_bytes(s->writer.pos, buf));
+	line_add(&line, "%.1f s  %s written  lost: %llu records, %llu AUX cuts", seconds,
+		 units_bytes(s->writer.pos, buf), (unsigned long long)(l.lost + l.lost_samples),
+		 (unsigned long long)(l.truncated + l.partial + l.collision));
 	if (s->plan.source != SOURCE_NONE)
 		line_add(&line, "  %s AUX", units_bytes(l.aux_bytes, buf));
 	if (s->source.soft) {
@@ -97,13 +99,10 @@ void report_status(const struct session *s)
 			 per_second(st.instructions, seconds) / 1e3,
 			 (unsigned long long)st.live);
 	}
-	line_add(&line, "  lost: %llu records, %llu AUX cuts",
-		 (unsigned long long)(l.lost + l.lost_samples),
-		 (unsigned long long)(l.truncated + l.partial + l.collision));
 	log_status(line.s);
 }
 
-static void report_row(const struct ledger_row *r)
+static bool report_row(const struct ledger_row *r)
 {
 	char bytes[16], who[32];
 	struct line line = { 0 };
@@ -125,6 +124,22 @@ static void report_row(const struct ledger_row *r)
 			 (unsigned long long)r->partial, (unsigned long long)r->collision);
 	if (line.n)
 		log_info("  %s:%s", who, line.s);
+	return line.n;
+}
+
+/* A row for each cpu or thread; of very many, the first: info shows them all. */
+static void report_rows(const struct ledger *l)
+{
+	enum { MOST = 32 };
+	int shown = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		if (shown == MOST) {
+			log_info("  ... and up to %zu more", l->n - i);
+			return;
+		}
+		shown += report_row(&l->row[i]);
+	}
 }
 
 static void add_loss(struct line *l, uint64_t n, const char *what)
@@ -176,7 +191,6 @@ void report_end(const struct session *s)
 			 (unsigned long long)st.processes,
 			 per_second(st.instructions, seconds));
 	}
-	for (size_t i = 0; i < s->ledger.n; i++)
-		report_row(&s->ledger.row[i]);
+	report_rows(&s->ledger);
 	report_losses(s, &l);
 }

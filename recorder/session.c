@@ -75,6 +75,13 @@ struct fmt_features session_features(struct session *s)
 
 /* ---- signals: read in the loop, so there are no handlers and no shared flags ---- */
 
+static bool signal_ignored(int sig)
+{
+	struct sigaction a;
+
+	return !sigaction(sig, NULL, &a) && a.sa_handler == SIG_IGN;
+}
+
 static int take_signals(struct session *s)
 {
 	sigset_t set;
@@ -82,7 +89,8 @@ static int take_signals(struct session *s)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	if (!signal_ignored(SIGHUP)) /* as nohup(1) sets it */
+		sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
 	if (s->cfg->snapshot)
 		sigaddset(&set, SIGUSR2);
@@ -105,6 +113,15 @@ static void read_signals(struct session *s)
 			s->snapshot_wanted = true;
 		else if (si.ssi_signo != SIGCHLD)
 			s->signal = (int)si.ssi_signo;
+}
+
+/* Asked by an output that is waiting for its reader. */
+static bool told_to_stop(void *ctx)
+{
+	struct session *s = ctx;
+
+	read_signals(s);
+	return s->signal;
 }
 
 /* An event per cpu, thread and kind wants many descriptors: take what the hard limit gives.
@@ -345,7 +362,7 @@ static int go(struct session *s)
 /* A recording that was told to stop takes its command along; one that failed does not. */
 static void end_command(struct session *s)
 {
-	if (s->source.soft && !s->work.reaped)
+	if (s->source.soft) /* also children that outlive the command run on */
 		(void)soft_detach(s->source.soft);
 	if (s->work.pid <= 0 || workload_ended(&s->work))
 		return;
@@ -402,6 +419,13 @@ static int start(struct session *s)
 		log_err(err, "cannot create '%s'", s->cfg->output);
 		return EXIT_FAILED;
 	}
+	/* Only now: until here, and while a FIFO waits for its reader, signals just end us. */
+	err = take_signals(s);
+	if (err)
+		return EXIT_FAILED;
+	s->out.wake_fd = s->signal_fd;
+	s->out.stop = told_to_stop;
+	s->out.stop_ctx = s;
 	if (s->cfg->command) {
 		setup = (struct workload_setup){
 			.argv = s->cfg->command,
@@ -433,6 +457,9 @@ static int record(struct session *s)
 	err = output_publish(&s->out);
 	if (err) {
 		log_err(err, "cannot create '%s'", s->cfg->output);
+		log_hint("an earlier file is first moved to '%s.old'", s->cfg->output);
+		if (s->work.pid > 0)
+			(void)kill(s->work.pid, SIGKILL);
 		return EXIT_FAILED;
 	}
 	if (!s->enabled && !s->cfg->delay_ms && enable(s))
@@ -482,14 +509,12 @@ int session_run(const struct pio_sys *sys, const struct rec_config *cfg)
 		.signal_fd = -1,
 		.t0_ns = session_now(),
 	};
-	int status = EXIT_FAILED;
+	int status;
 
-	if (!take_signals(&s)) {
-		raise_nofile(&s);
-		status = start(&s);
-		if (!status)
-			status = record(&s);
-	}
+	raise_nofile(&s);
+	status = start(&s);
+	if (!status)
+		status = record(&s);
 	session_done(&s);
 	return status;
 }

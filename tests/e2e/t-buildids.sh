@@ -85,7 +85,7 @@ alongside() { # perf's options
 	for file in p f; do
 		"$PERF" script -i $file --show-mmap-events >script 2>complaints ||
 			{ tail -n 3 complaints; fail "perf script: $file, perf record $*"; }
-		mmaps $file '/pingpong$'
+		mmaps $file "$PROG/pingpong\$"
 	done
 	[ "$(wc -l <maps)" -ge 20 ] || fail "not all MMAP2 records of pingpong"
 	all_have "$pingpong"

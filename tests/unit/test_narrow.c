@@ -150,6 +150,7 @@ static int open_plan(void)
 
 static void planned(void)
 {
+	c.follow = c.command && !c.all;
 	if (plan_make(&p, &fake_sys, &c))
 		fail_msg("%s", words());
 }
@@ -157,6 +158,7 @@ static void planned(void)
 static void refused(int status)
 {
 	(void)words();
+	c.follow = c.command && !c.all;
 	assert_int_equal(plan_make(&p, &fake_sys, &c), status);
 	(void)words();
 	assert_int_equal(fake_lent_fds(), 0);
