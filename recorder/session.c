@@ -2,7 +2,6 @@
 #include "recorder/session.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "recorder/cmd.h"
 #include "recorder/explain.h"
 #include "recorder/log.h"
+#include "recorder/polling.h"
 #include "recorder/units.h"
 
 enum {
@@ -137,90 +137,6 @@ static void raise_nofile(struct session *s)
 	(void)setrlimit(RLIMIT_NOFILE, &l);
 }
 
-/* ---- what is polled ---- */
-
-struct polled {
-	struct pollfd *fd; /* signals, hotplug, then rings, then pidfds of -p */
-	size_t n, first_ring, first_pid;
-};
-
-static int poll_setup(struct polled *ret, const struct session *s)
-{
-	size_t n = 2 + s->set.nr_place + s->cfg->nr_pids;
-	struct pollfd *fd = calloc(n, sizeof(*fd));
-
-	if (!fd)
-		return -ENOMEM;
-	fd[0] = (struct pollfd){ .fd = s->signal_fd, .events = POLLIN };
-	fd[1] = (struct pollfd){ .fd = s->hotplug.fd, .events = POLLIN };
-	for (size_t i = 0; i < s->set.nr_place; i++)
-		fd[2 + i] = (struct pollfd){ .fd = s->set.place[i].ring.fd, .events = POLLIN };
-	for (size_t i = 0; i < s->cfg->nr_pids; i++)
-		fd[2 + s->set.nr_place + i] = (struct pollfd){
-			.fd = (int)syscall(SYS_pidfd_open, s->cfg->pids[i], 0),
-			.events = POLLIN,
-		};
-	*ret = (struct polled){ fd, n, 2, 2 + s->set.nr_place };
-	return 0;
-}
-
-static void poll_done(struct polled *p)
-{
-	for (size_t i = p->first_pid; p->fd && i < p->n; i++)
-		if (p->fd[i].fd >= 0)
-			(void)close(p->fd[i].fd);
-	free(p->fd);
-}
-
-/* Is a ring past its watermark? An event whose task is gone would report POLLHUP for ever. */
-static bool rings_ready(struct polled *p)
-{
-	bool ready = false;
-
-	for (size_t i = p->first_ring; i < p->first_pid; i++) {
-		if (p->fd[i].revents & POLLIN)
-			ready = true;
-		if (p->fd[i].revents & (POLLHUP | POLLERR | POLLNVAL))
-			p->fd[i].fd = -1;
-	}
-	return ready;
-}
-
-/* Have all processes of -p ended? */
-static bool processes_gone(struct polled *p)
-{
-	bool alive = false;
-
-	for (size_t i = p->first_pid; i < p->n; i++) {
-		if (p->fd[i].fd >= 0 && (p->fd[i].revents & POLLIN)) {
-			(void)close(p->fd[i].fd);
-			p->fd[i].fd = -1;
-		}
-		alive = alive || p->fd[i].fd >= 0;
-	}
-	return p->n > p->first_pid && !alive;
-}
-
-static bool thread_gone(const struct session *s, pid_t tid)
-{
-	char line[256], *p;
-
-	if (pio_read_line(line, sizeof(line), "%s/%d/stat", s->sys->proc, (int)tid) < 0)
-		return true;
-	p = strrchr(line, ')');
-	return p && p[1] == ' ' && (p[2] == 'Z' || p[2] == 'X');
-}
-
-static bool threads_gone(const struct session *s)
-{
-	if (!s->cfg->nr_tids || s->cfg->nr_pids)
-		return false;
-	for (size_t i = 0; i < s->cfg->nr_tids; i++)
-		if (!thread_gone(s, s->cfg->tids[i]))
-			return false;
-	return true;
-}
-
 /* ---- the loop ---- */
 
 static int enable(struct session *s)
@@ -282,7 +198,7 @@ static bool over(struct session *s, struct polled *p, bool tick)
 		return s->work.reaped;
 	if (s->work.pid > 0 && workload_ended(&s->work))
 		return true;
-	return processes_gone(p) || (tick && threads_gone(s));
+	return polling_processes_gone(p) || (tick && polling_threads_gone(s));
 }
 
 /* Rings may have come and gone. */
@@ -293,12 +209,12 @@ static void look_for_cpus(struct session *s, struct polled *p)
 
 	if (!joining_look(s))
 		return;
-	err = poll_setup(&fresh, s);
+	err = polling_setup(&fresh, s);
 	if (err) {
 		s->run_err = log_err(err, "record");
 		return;
 	}
-	poll_done(p);
+	polling_done(p);
 	*p = fresh;
 }
 
@@ -327,7 +243,7 @@ static void loop(struct session *s, struct polled *p)
 			(void)snapshot_take(s, true);
 		s->snapshot_wanted = false;
 		tick = now >= next;
-		ready = rings_ready(p) || (s->source.soft && much_trace(s, &seen));
+		ready = polling_rings_ready(p) || (s->source.soft && much_trace(s, &seen));
 		if (ready || tick)
 			(void)drain_round(s, true, false);
 		if (tick || p->fd[1].revents)
@@ -464,10 +380,10 @@ static int record(struct session *s)
 	}
 	if (!s->enabled && !s->cfg->delay_ms && enable(s))
 		return EXIT_CANNOT;
-	if (poll_setup(&p, s))
+	if (polling_setup(&p, s))
 		return explain_no_memory();
 	loop(s, &p);
-	poll_done(&p);
+	polling_done(&p);
 	closing_file(s);
 	end_command(s);
 	report_end(s);

@@ -3,6 +3,7 @@
  * A recording from beginning to end: open, describe, synthesise, enable, drain, stop, finish.
  *
  *   session.c   the life of a recording, and its loop
+ *   polling.c   what the loop waits for
  *   opening.c   everything before the first event counts: descriptors, rings, head records
  *   drain.c     rings and queues into the file, round by round
  *   joining.c   cpus that leave and join

@@ -35,6 +35,12 @@ host() {
 	got=$(grep -c ptwrite events)
 	echo "perf script finds $got PTWRITEs of $wanted"
 	[ "$got" = "$wanted" ] || { head complaints; fail "perf counts differently"; }
+	mkdir -p queues
+	"$TOOLS/auxcheck" -x queues slow.data >/dev/null || fail "no queues"
+	"$TOOLS/ptcount" queues/* >packets || { cat packets; fail "libipt complains"; }
+	got=$(sed -n 's/.* ptw=\([0-9]*\) .*/\1/p' packets | awk '{ s += $1 } END { print s }')
+	echo "libipt finds $got"
+	[ "$got" = "$wanted" ] || fail "libipt counts differently"
 }
 
 "$1"
