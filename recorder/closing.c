@@ -133,9 +133,10 @@ void closing_file(struct session *s)
 		put_late_losses(s);
 		if (!s->write_err)
 			s->write_err = drain_put(s);
-	} else if (!s->out.stream) {
+	} else {
 		count_undrained(s);
-		put_given_up(s);
+		if (!s->out.stream)
+			put_given_up(s);
 	}
 	count_soft(s);
 	f = session_features(s);

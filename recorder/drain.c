@@ -150,13 +150,18 @@ static int gather_place(struct session *s, size_t i, bool last)
 	return err;
 }
 
-static int release_place(struct session *s, size_t i, bool last)
+static void release_place(struct session *s, size_t i, bool last)
 {
+	int err;
+
 	if (pio_ring_pending(&s->set.place[i].ring))
 		pio_ring_release(&s->set.place[i].ring);
 	if (!s->source.set || !s->stalled[i] || !s->enabled || last)
-		return 0;
-	return pio_evset_restart(&s->set, 0, i);
+		return;
+	err = pio_evset_restart(&s->set, 0, i);
+	if (err)
+		s->run_err = log_err(err, "cannot go on tracing on cpu %d, whose AUX area "
+					  "was full", s->set.place[i].cpu);
 }
 
 static int round_of_all(struct session *s, bool marker, bool last)
@@ -174,16 +179,15 @@ static int round_of_all(struct session *s, bool marker, bool last)
 		err = fmt_writer_round_spans(&s->writer, s->spans.n ? s->spans.v : alone,
 					     (int)s->spans.n, marker);
 	for (size_t i = 0; i < s->set.nr_place && !err; i++)
-		err = release_place(s, i, last);
+		release_place(s, i, last);
 	return err;
 }
 
-int drain_failed(struct session *s, int err, uint64_t records)
+int drain_failed(struct session *s, int err)
 {
 	uint64_t dropped = 0;
 
 	s->write_err = err;
-	s->ledger.given_up += s->ledger.records - records;
 	if (!fmt_writer_rollback(&s->writer, &dropped))
 		s->ledger.rolled_back += dropped;
 	return err;
@@ -199,8 +203,9 @@ int drain_round(struct session *s, bool marker, bool last)
 	err = round_of_all(s, marker, last);
 	if (!err)
 		return 0;
-	err = drain_failed(s, err, before.records);
-	/* What was taken back out of the file does not count as recorded. */
+	err = drain_failed(s, err);
+	/* What was taken back out of the file does not count as recorded; it is in the rings
+	 * still, where closing.c counts it as lost. */
 	s->ledger.records = before.records;
 	memcpy(s->ledger.by_type, before.by_type, sizeof(before.by_type));
 	return err;

@@ -47,7 +47,6 @@ size_t joining_room(const struct session *s)
 
 static int write_last(struct session *s, size_t place)
 {
-	uint64_t records = s->ledger.records;
 	int err = drain_round(s, true, false);
 
 	if (err)
@@ -57,7 +56,7 @@ static int write_last(struct session *s, size_t place)
 	closing_place_losses(s, place);
 	if (!err)
 		err = drain_put(s);
-	return err ? drain_failed(s, err, records) : 0;
+	return err ? drain_failed(s, err) : 0;
 }
 
 static bool leave(struct session *s)
@@ -190,7 +189,7 @@ static bool join_cpu(struct session *s, int cpu)
 		refuse(s, cpu, 0, "cpus have come back more often than the file has room for "
 				  "their ids");
 	} else {
-		(void)drain_failed(s, err, s->ledger.records);
+		(void)drain_failed(s, err);
 	}
 	pio_evset_retire(&s->set, (size_t)place);
 	return false;

@@ -91,9 +91,8 @@ int opening_kcore(struct session *s);
  * what waits for more. 0 or -errno of the output, which is then rolled back and remembered
  * in write_err. */
 int drain_round(struct session *s, bool marker, bool last);
-/* The output failed: take the round back, remember err, count what was given up since the
- * ledger had so many records. Returns err. */
-int drain_failed(struct session *s, int err, uint64_t records);
+/* The output failed: take the round back, remember err. Returns err. */
+int drain_failed(struct session *s, int err);
 /* Write and empty s->buf. 0 or -errno. */
 int drain_put(struct session *s);
 

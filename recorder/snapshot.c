@@ -71,7 +71,7 @@ int snapshot_take(struct session *s, bool go_on)
 			s->run_err = thawed;
 	}
 	if (err)
-		return drain_failed(s, err, s->ledger.records);
+		return drain_failed(s, err);
 	s->snapshots++;
 	log_info("snapshot %u: taken in %.1f ms", s->snapshots,
 		 (double)(session_now() - began) / 1e6);

@@ -361,6 +361,8 @@ static void a_full_disk_takes_back_the_round(void **state)
 		assert_int_equal(le_get(f->file.p + FMT_HDR_DATA_SIZE, 8),
 				 base - f->s.writer.data_offset);
 		assert_int_equal(count(f, FMT_REC_AUXTRACE), 1);
+		assert_int_equal(f->s.ledger.records, 1); /* the round before */
+		assert_int_equal(f->s.ledger.given_up, 0); /* they are in the ring still */
 		if (room < base + 248)
 			assert_int_equal(f->s.set.place[0].ring.aux_tail, 800);
 		else
