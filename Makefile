@@ -11,7 +11,7 @@ CFLAGS    ?= -O2 -g
 WARN       = -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes \
              -Wmissing-prototypes -Wpointer-arith -Wvla -Wformat=2
 PKG_CONFIG ?= pkg-config
-PKGS       = libelf jansson
+PKGS       = libelf jansson libzstd libtraceevent
 TEST_PKGS  = cmocka
 # Debian ships these two without a .pc file.
 IPT_LIBS  ?= -lipt
@@ -43,12 +43,12 @@ endif
 pc         = $(if $(1),$(shell $(PKG_CONFIG) $(2) $(1) 2>/dev/null))
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DAUXREC_VERSION='"$(VERSION)"' -I. $(WARN) \
              $(PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(san)
-PKG_CFLAGS = $(call pc,$(PKGS),--cflags)
+PKG_CFLAGS := $(call pc,$(PKGS),--cflags)
 LIBS       = $(call pc,$(PKGS),--libs) $(IPT_LIBS) $(ZYDIS_LIBS)
 
 format    := $(wildcard format/*.c)
 perfio    := $(wildcard perfio/*.c perfio/soft/*.c)
-recorder  := $(wildcard recorder/*.c)
+recorder  := $(wildcard recorder/*.c recorder/decode/*.c recorder/export/*.c)
 unit      := $(wildcard tests/unit/test_*.c)
 fakes     := $(filter-out $(unit),$(wildcard tests/unit/*.c))
 tools     := $(wildcard tests/tools/*.c)
@@ -61,7 +61,8 @@ tool_bins := $(patsubst tests/tools/%.c,$(O)/tools/%,$(tools))
 prog_bins := $(patsubst tests/prog/%,$(O)/prog/%,$(basename $(progs)))
 
 # What the build and the tests need on Debian 12, one package a word.
-BUILD_DEPS = gcc make pkg-config libelf-dev libjansson-dev libipt-dev libzydis-dev
+BUILD_DEPS = gcc make pkg-config libelf-dev libjansson-dev libipt-dev libzydis-dev \
+             libzstd-dev libtraceevent-dev
 TEST_DEPS  = libcmocka-dev linux-perf mandoc shellcheck python3 procps util-linux \
              qemu-system-x86 busybox-static cpio
 DEPS       = $(BUILD_DEPS) $(TEST_DEPS)

@@ -18,6 +18,7 @@
 
 /* The file header [hdr]: offsets of its fields. A section is {u64 offset, u64 size}. */
 #define FMT_MAGIC	      UINT64_C(0x32454c4946524550) /* "PERFILE2" */
+#define FMT_MAGIC_V1	      UINT64_C(0x454c494646524550) /* "PERFFILE": before Linux 3.3 */
 #define FMT_MAGIC_SWAPPED     UINT64_C(0x50455246494c4532) /* of the other byte order */
 #define FMT_HEADER_SIZE	      104u
 #define FMT_PIPE_HEADER_SIZE  16u

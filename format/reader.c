@@ -7,11 +7,8 @@
 #include "format/abi.h"
 #include "format/le.h"
 #include "format/reader_priv.h"
+#include "format/unz.h"
 
-/* The header before there were features (Linux 2.6.31); perf still reads it. */
-#define OLD_HEADER_SIZE 72u
-/* attr.size of the first ABI, and what a section entry adds to it. */
-#define ATTR_STEP_MIN (64u + FMT_SECTION_SIZE)
 /* struct perf_record_header_tracing_data, with its pad word. */
 #define TRACING_RECORD_MAX 16u
 
@@ -24,6 +21,7 @@ int fmt_reader_bad(struct fmt_reader *r, int err, uint64_t at, const char *what)
 
 int fmt_reader_odd(struct fmt_reader *r, const struct fmt_rec *rec, const char *what)
 {
+	r->nr_odd++;
 	if (!r->odd_what) {
 		r->odd_at = rec->at;
 		r->odd_what = what;
@@ -40,115 +38,10 @@ int fmt_reader_section(const struct fmt_reader *r, uint64_t at, uint64_t len,
 	return 0;
 }
 
-static uint64_t word(const struct fmt_reader *r, unsigned at)
-{
-	return le_get(r->p + at, 8);
-}
-
-static int open_pipe(struct fmt_reader *r)
-{
-	r->pipe = true;
-	r->data_offset = FMT_PIPE_HEADER_SIZE;
-	r->data_end = r->len;
-	r->features_at = r->len;
-	return 0;
-}
-
-static int place_data(struct fmt_reader *r, uint64_t header_size)
-{
-	uint64_t at = word(r, FMT_HDR_DATA), size = word(r, FMT_HDR_DATA_SIZE);
-
-	if (at < header_size)
-		return fmt_reader_bad(r, -EBADMSG, FMT_HDR_DATA,
-				      "a data section behind the file header");
-	if (at > r->len)
-		return fmt_reader_bad(r, -ENODATA, FMT_HDR_DATA,
-				      "a data section within the file");
-	r->data_offset = at;
-	r->killed = !size;
-	if (r->killed || size > r->len - at) {
-		r->missing = r->killed ? 0 : size - (r->len - at);
-		size = r->len - at;
-	}
-	r->data_end = at + size;
-	r->features_at = r->data_end;
-	return 0;
-}
-
-static int open_file(struct fmt_reader *r, uint64_t header_size)
-{
-	uint64_t step;
-	int err;
-
-	if (header_size > r->len)
-		return fmt_reader_bad(r, -ENODATA, r->len, "a whole file header");
-	step = word(r, FMT_HDR_ATTR_SIZE);
-	if (step < ATTR_STEP_MIN)
-		return fmt_reader_bad(r, -EBADMSG, FMT_HDR_ATTR_SIZE,
-				      "an attr_size of 80 or more");
-	err = place_data(r, header_size);
-	if (err)
-		return err;
-	err = fmt_reader_attrs(r, word(r, FMT_HDR_ATTRS), word(r, FMT_HDR_ATTRS + 8),
-			       step);
-	if (err)
-		return err;
-	/* perf sets the bits when it starts and writes the table when it ends. */
-	if (header_size == FMT_HEADER_SIZE && !r->killed && !r->missing)
-		for (unsigned i = 0; i < FMT_HDR_FEATURE_WORDS; i++)
-			r->feat_bits[i] = word(r, FMT_HDR_FEATURES + 8 * i);
-	r->finished = fmt_reader_has_table(r);
-	fmt_reader_event_desc(r);
-	return 0;
-}
-
-static int open_any(struct fmt_reader *r)
-{
-	uint64_t size;
-
-	if (r->len < 8)
-		return fmt_reader_bad(r, -ENODATA, r->len, "the magic PERFILE2");
-	if (!memcmp(r->p, "PERFFILE", 8))
-		return fmt_reader_bad(r, -ENOTSUP, 0,
-				      "the magic PERFILE2, not a version 1 file");
-	if (word(r, FMT_HDR_MAGIC) == FMT_MAGIC_SWAPPED)
-		return fmt_reader_bad(r, -ENOTSUP, 0,
-				      "little-endian numbers, not big-endian ones");
-	if (word(r, FMT_HDR_MAGIC) != FMT_MAGIC)
-		return fmt_reader_bad(r, -EBADMSG, 0, "the magic PERFILE2");
-	if (r->len < FMT_PIPE_HEADER_SIZE)
-		return fmt_reader_bad(r, -ENODATA, r->len, "a whole file header");
-	size = word(r, FMT_HDR_SIZE);
-	if (size == FMT_PIPE_HEADER_SIZE)
-		return open_pipe(r);
-	if (size == FMT_HEADER_SIZE || size == OLD_HEADER_SIZE)
-		return open_file(r, size);
-	return fmt_reader_bad(r, -EBADMSG, FMT_HDR_SIZE,
-			      "a header size of 104, 72 or 16");
-}
-
-int fmt_reader_open(struct fmt_reader *ret, const void *bytes, uint64_t len)
-{
-	struct fmt_reader r = {
-		.p = bytes, .len = len, .same_layout = true, .same_id_place = true,
-	};
-	int err = open_any(&r);
-
-	if (err) {
-		/* The words are for the caller, the half-built reader is not. */
-		fmt_reader_events_done(&r);
-		*ret = (struct fmt_reader){ .bad_at = r.bad_at, .bad_what = r.bad_what };
-		return err;
-	}
-	r.at = r.data_offset;
-	r.gathered = r.data_offset;
-	*ret = r;
-	return 0;
-}
-
 void fmt_reader_done(struct fmt_reader *r)
 {
 	fmt_reader_events_done(r);
+	fmt_unz_free(r->unz);
 	*r = (struct fmt_reader){ 0 };
 }
 
@@ -157,7 +50,26 @@ void fmt_reader_rewind(struct fmt_reader *r)
 	r->at = r->data_offset;
 	r->bad_at = 0;
 	r->bad_what = NULL;
+	r->odd_at = 0;
+	r->odd_what = NULL;
+	r->nr_odd = 0;
 	r->cut = (struct fmt_rec){ 0 };
+	r->inflating = false;
+	if (r->unz)
+		fmt_unz_reset(r->unz);
+}
+
+/* Wait for n bytes from r->at on to be there, where more can come. */
+static int await(struct fmt_reader *r, uint64_t n)
+{
+	int err;
+
+	if (!r->more || n <= r->data_end - r->at || n > UINT64_MAX - r->at)
+		return 0;
+	err = r->more(r->more_ctx, r->at + n, &r->len);
+	r->data_end = r->len;
+	r->features_at = r->len;
+	return err;
 }
 
 /* The record at r->at goes beyond data_end. */
@@ -194,11 +106,14 @@ static int payload_len(struct fmt_reader *r, const struct fmt_rec *rec, uint64_t
 
 static int take_payload(struct fmt_reader *r, struct fmt_rec *rec)
 {
-	uint64_t left = r->data_end - rec->at - rec->size;
+	uint64_t left;
 	int err = payload_len(r, rec, &rec->payload_len);
 
+	if (!err)
+		err = await(r, rec->size + rec->payload_len);
 	if (err)
 		return err;
+	left = r->data_end - rec->at - rec->size;
 	rec->payload = rec->payload_len ? rec->p + rec->size : NULL;
 	if (rec->payload_len > left) {
 		rec->payload_len = left;
@@ -234,31 +149,117 @@ static int at_end(struct fmt_reader *r)
 			      "more records: data.size exceeds the file");
 }
 
-int fmt_reader_next(struct fmt_reader *r, struct fmt_rec *ret)
+static void take_header(struct fmt_rec *rec)
 {
-	struct fmt_rec rec = { .at = r->at, .p = r->p + r->at };
-	uint64_t left = r->data_end - r->at;
-	int err;
+	rec->type = le_get32(rec->p);
+	rec->misc = le_get16(rec->p + FMT_REC_AT_MISC);
+	rec->size = le_get16(rec->p + FMT_REC_AT_SIZE);
+}
 
+/* The next record as it lies in the file. */
+static int next_outer(struct fmt_reader *r, struct fmt_rec *rec)
+{
+	uint64_t left;
+	int err = await(r, FMT_REC_HEADER_SIZE);
+
+	if (err)
+		return err;
+	left = r->data_end - r->at;
 	if (!left)
 		return at_end(r);
 	if (left < FMT_REC_HEADER_SIZE)
 		return runs_over(r, "a whole record header");
-	rec.type = le_get32(rec.p);
-	rec.misc = le_get16(rec.p + FMT_REC_AT_MISC);
-	rec.size = le_get16(rec.p + FMT_REC_AT_SIZE);
-	if (rec.size < FMT_REC_HEADER_SIZE)
+	*rec = (struct fmt_rec){ .at = r->at, .p = r->p + r->at };
+	take_header(rec);
+	if (rec->size < FMT_REC_HEADER_SIZE)
 		return fmt_reader_bad(r, -EBADMSG, r->at, "a record size of 8 or more");
-	if (rec.size > left)
+	err = await(r, rec->size);
+	if (err)
+		return err;
+	if (rec->size > r->data_end - r->at)
 		return runs_over(r, "a record that ends within the data");
-	if (rec.type == FMT_REC_AUXTRACE || rec.type == FMT_REC_HEADER_TRACING_DATA) {
-		err = take_payload(r, &rec);
+	if (rec->type == FMT_REC_AUXTRACE || rec->type == FMT_REC_HEADER_TRACING_DATA) {
+		err = take_payload(r, rec);
 		if (err <= 0)
 			return err;
 	}
-	err = gather(r, &rec);
-	if (err)
-		return err;
+	err = gather(r, rec);
+	return err ? err : 1;
+}
+
+/* Get ready to inflate what a COMPRESSED record carries. */
+static int feed(struct fmt_reader *r, const struct fmt_rec *rec)
+{
+	size_t skip = FMT_REC_HEADER_SIZE, n = rec->size - FMT_REC_HEADER_SIZE;
+	uint64_t said;
+
+	if (!r->unz && fmt_unz_new(&r->unz))
+		return -ENOMEM;
+	if (rec->type == FMT_REC_COMPRESSED2) {
+		if (n < 8)
+			return fmt_reader_odd(r, rec, "a COMPRESSED2 record of 16 bytes");
+		said = le_get(rec->p + skip, 8);
+		skip += 8;
+		n -= 8;
+		if (said > n)
+			fmt_reader_odd(r, rec, "a COMPRESSED2 data_size within its record");
+		else
+			n = (size_t)said;
+	}
+	fmt_unz_feed(r->unz, rec->p + skip, n);
+	r->inflating = true;
+	r->inflated_at = rec->at;
+	return 0;
+}
+
+/* The payload of these would follow in the inflated bytes, where no reader looks for it. */
+static void skip_payload(struct fmt_reader *r, const struct fmt_rec *rec)
+{
+	if (rec->type != FMT_REC_AUXTRACE || rec->size < FMT_AUXTRACE_RECORD_SIZE)
+		return;
+	fmt_unz_skip(r->unz, le_get(rec->p + FMT_AUXTRACE_AT_SIZE, 8));
+	fmt_reader_odd(r, rec, "AUXTRACE outside of COMPRESSED records");
+}
+
+/* 1, 0 when the file's next record is due, or -ENOMEM. */
+static int next_inflated(struct fmt_reader *r, struct fmt_rec *ret)
+{
+	struct fmt_rec rec = { .at = r->inflated_at, .inflated = true };
+	int got = fmt_unz_next(r->unz, &rec.p, &rec.inner_at);
+
+	if (got > 0) {
+		take_header(&rec);
+		skip_payload(r, &rec);
+		*ret = rec;
+		return 1;
+	}
+	r->inflating = false;
+	if (got == -EPROTO)
+		fmt_reader_odd(r, &rec, "inflated records with a size of 8 or more");
+	else if (got)
+		fmt_reader_odd(r, &rec, "a sound zstd frame");
+	return 0;
+}
+
+int fmt_reader_next(struct fmt_reader *r, struct fmt_rec *ret)
+{
+	struct fmt_rec rec;
+	int got = r->inflating ? next_inflated(r, ret) : 0;
+
+	if (got)
+		return got;
+	got = next_outer(r, &rec);
+	if (!got && r->unz && fmt_unz_carried(r->unz)) {
+		rec = (struct fmt_rec){ .at = r->inflated_at };
+		fmt_unz_reset(r->unz);
+		fmt_reader_odd(r, &rec, "the end of the last inflated record");
+	}
+	if (got <= 0)
+		return got;
+	if (rec.type == FMT_REC_COMPRESSED || rec.type == FMT_REC_COMPRESSED2) {
+		if (feed(r, &rec))
+			return -ENOMEM;
+	}
 	r->at += rec.size + rec.payload_len;
 	*ret = rec;
 	return 1;

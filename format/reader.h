@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A checked cursor over a perf.data file that lies in memory (mapped or read whole).
+ * A checked cursor over a perf.data file that lies in memory: mapped, read whole, or
+ * growing while it is walked (a stream that is still being received).
  *
  * A recording whose recorder was killed is read as far as its records are whole: perf
  * leaves data.size 0 then, and records run to the end of the file; data_end moves back to
@@ -8,11 +9,16 @@
  * than the file has, the whole records come first and -ENODATA after them.
  *
  * Nothing is allocated from a number in the file, and every length is compared with the
- * bytes that are there before use. Reads header form and pipe form, little-endian, attrs of
- * 64 to 144 bytes. COMPRESSED records are yielded as they are.
+ * bytes that are there before use. Reads header form (version 1, too) and pipe form,
+ * little-endian, attrs of 64 to 144 bytes. A COMPRESSED or COMPRESSED2 record is yielded
+ * like any other, and the records inflated from it come right behind it.
  *
- * Errors: -EBADMSG malformed, -ENODATA cut short, -ENOTSUP sound but not ours (other byte
- * order, version 1). bad_at and bad_what then say where and what was expected.
+ * Files of the other byte order are refused: AUX trace comes from little-endian machines
+ * (x86, and Arm as Linux distributions run it), and a record whose numbers change their
+ * order can only be handed out as a copy.
+ *
+ * Errors: -EBADMSG malformed, -ENODATA cut short, -ENOTSUP sound but of the other byte
+ * order. bad_at and bad_what then say where and what was expected.
  */
 #ifndef FORMAT_READER_H
 #define FORMAT_READER_H
@@ -25,7 +31,9 @@
 
 /* One record as it lies in the file. */
 struct fmt_rec {
-	uint64_t at; /* file offset of its header */
+	uint64_t at; /* file offset of its header, or of the COMPRESSED record it was in */
+	uint64_t inner_at; /* inflated: its place among all inflated bytes */
+	bool inflated;	   /* p is good until the next call on the reader only */
 	uint32_t type;
 	uint16_t misc, size;	/* size: header, body and trailer */
 	const uint8_t *p;	/* the header */
@@ -44,6 +52,7 @@ struct fmt_reader_event {
 struct fmt_reader {
 	const uint8_t *p;
 	uint64_t len;
+	unsigned version; /* 1: magic PERFFILE, 2: PERFILE2; 0: bare records */
 	bool pipe;
 	uint64_t data_offset, data_end; /* data_end: where records stop */
 	bool finished;			/* header form: a feature table is there;
@@ -61,8 +70,16 @@ struct fmt_reader {
 	 * too short for its attr ...); odd_what is NULL when there was none. */
 	uint64_t odd_at;
 	const char *odd_what;
+	uint64_t nr_odd; /* all of them */
 
 	/* Private. */
+	int (*more)(void *ctx, uint64_t want, uint64_t *len);
+	void *more_ctx;
+	struct fmt_unz *unz;	/* made at the first COMPRESSED record */
+	bool inflating;		/* records of the last COMPRESSED record are to come */
+	uint64_t inflated_at;	/* file offset of that record */
+	bool shares_events;	/* a part: events and ids are those of the whole */
+	uint8_t bare_attr[64];	/* bare records: the attr that stands for theirs */
 	bool killed;		/* data.size was never stored */
 	uint64_t missing;	/* bytes of the data section beyond the end of the file */
 	uint64_t features_at;	/* the feature table */
@@ -81,6 +98,22 @@ struct fmt_reader {
  * the reader. Errors as above, or -ENOMEM. */
 int fmt_reader_open(struct fmt_reader *ret, const void *bytes, uint64_t len);
 void fmt_reader_done(struct fmt_reader *r);
+
+/* The same over bytes that are still arriving, in pipe form: *bytes* is where they will lie,
+ * and more(ctx, want, &len) waits until at least `want` of them are there or no more will
+ * come, and sets len to how many there are: 0 or -errno, which fmt_reader_next returns. */
+int fmt_reader_open_stream(struct fmt_reader *ret, const void *bytes,
+			   int (*more)(void *ctx, uint64_t want, uint64_t *len),
+			   void *ctx);
+/* Records without a file header that belong to the file `whole`, which must stay where it
+ * is and be done later: the data.N of a recording with threads. 0. */
+int fmt_reader_open_part(struct fmt_reader *ret, const struct fmt_reader *whole,
+			 const void *bytes, uint64_t len);
+/* Records without a file header and without a file: the side band that libipt's tools take.
+ * sample_type (FMT_SAMPLE_*) says what their trailers hold. *ret must stay where it is. 0 or
+ * -ENOMEM. */
+int fmt_reader_open_bare(struct fmt_reader *ret, uint64_t sample_type, const void *bytes,
+			 uint64_t len);
 
 /* The next record: 1, 0 at the end, or an error as above (the cursor stays). */
 int fmt_reader_next(struct fmt_reader *r, struct fmt_rec *ret);

@@ -243,8 +243,15 @@ void fmt_reader_event_desc(struct fmt_reader *r)
 	}
 }
 
+int fmt_reader_add_bare(struct fmt_reader *r, const uint8_t *attr, size_t size)
+{
+	return add_event(r, &(struct fmt_reader_event){ .attr = attr, .attr_size = size });
+}
+
 void fmt_reader_events_done(struct fmt_reader *r)
 {
+	if (r->shares_events)
+		return;
 	tdestroy(r->ids, free);
 	r->ids = NULL;
 	free(r->events);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the reader's files share: reader.c walks, reader_event.c knows the events,
- * reader_feature.c the feature sections.
+ * What the reader's files share: reader_open.c looks at the header, reader.c walks,
+ * reader_event.c knows the events, reader_feature.c the feature sections.
  */
 #ifndef FORMAT_READER_PRIV_H
 #define FORMAT_READER_PRIV_H
@@ -24,6 +24,8 @@ int fmt_reader_take_attr(struct fmt_reader *r, const struct fmt_rec *rec);
 int fmt_reader_take_update(struct fmt_reader *r, const struct fmt_rec *rec);
 /* Names from an EVENT_DESC payload, as far as it can be followed. */
 void fmt_reader_event_desc(struct fmt_reader *r);
+/* The one event of bare records: 0, -ENOMEM. */
+int fmt_reader_add_bare(struct fmt_reader *r, const uint8_t *attr, size_t size);
 void fmt_reader_events_done(struct fmt_reader *r);
 
 /* HEADER_FEATURE: 0. */

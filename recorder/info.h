@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "format/reader.h"
+#include "recorder/input.h"
 
 enum { INFO_TYPES = 128, INFO_ROWS_MAX = 8192, INFO_FAULTS_MAX = 16 };
 #define INFO_NONE UINT32_MAX /* no cpu, no thread, no key */
@@ -46,6 +47,8 @@ struct info_fault {
 struct info {
 	uint64_t types[INFO_TYPES]; /* records by type */
 	struct info_table others;   /* those of type INFO_TYPES and up */
+	uint64_t inflated[INFO_TYPES]; /* those that COMPRESSED records held */
+	uint64_t inflated_others;
 	struct info_table queues, cpus, tids;
 	bool has_time;
 	uint64_t first_ns, last_ns; /* of kernel records; time 0 is "synthesised" */
@@ -58,9 +61,9 @@ struct info {
 	size_t nr_faults; /* all of them, kept or not */
 };
 
-/* Walks r from its first record. 0, or -ENOMEM; damage is noted in faults, and what
+/* Walks the input once. 0, or -ENOMEM; damage is noted in faults, and what
  * stands before it is counted. */
-int info_fold(struct info *ret, struct fmt_reader *r);
+int info_fold(struct info *ret, struct input *in);
 void info_done(struct info *i);
 __attribute__((format(printf, 3, 4))) void info_fault(struct info *i, uint64_t at,
 						      const char *fmt, ...);

@@ -177,7 +177,9 @@ static int fold_record(struct info *i, const struct fmt_reader *r,
 {
 	struct info_row *t;
 
-	if (rec->type < INFO_TYPES) {
+	if (rec->inflated) {
+		*(rec->type < INFO_TYPES ? &i->inflated[rec->type] : &i->inflated_others) += 1;
+	} else if (rec->type < INFO_TYPES) {
 		i->types[rec->type]++;
 	} else {
 		t = row(&i->others, rec->type);
@@ -210,34 +212,43 @@ static void join_gaps(struct info *i)
 	}
 }
 
-static int walk(struct info *i, struct fmt_reader *r)
+/* What a reader has to say when its walk is over. */
+static int ended(struct info *i, const struct fmt_reader *r)
 {
-	struct fmt_rec rec;
-	int got, err = 0;
-
-	while ((got = fmt_reader_next(r, &rec)) > 0) {
-		err = fold_record(i, r, &rec);
-		if (err)
-			return err;
-		i->whole_to = r->at;
-	}
-	if (got == -ENOMEM)
-		return got;
-	if (got < 0)
-		info_fault(i, r->bad_at, "%s", r->bad_what);
 	if (r->odd_what)
 		info_fault(i, r->odd_at, "%s", r->odd_what);
 	/* The part of a payload that is there is trace all the same. */
 	return r->cut.p ? fold_record(i, r, &r->cut) : 0;
 }
 
-int info_fold(struct info *ret, struct fmt_reader *r)
+static int walk(struct info *i, struct input *in)
 {
-	struct info i = { .whole_to = r->data_offset };
-	int err;
+	struct fmt_reader *r = &in->r, *at = r;
+	struct fmt_rec rec;
+	int got, err = 0;
 
-	fmt_reader_rewind(r);
-	err = walk(&i, r);
+	do {
+		got = input_next(in, &rec, &at);
+		if (at != r)
+			err = ended(i, r);
+		r = at;
+		if (err || (got < 0 && !r->bad_what))
+			return err ? err : got;
+		if (got > 0)
+			err = fold_record(i, r, &rec);
+		else if (got < 0)
+			info_fault(i, r->bad_at, "%s", r->bad_what);
+		if (r == &in->r)
+			i->whole_to = r->at;
+	} while (got && !err);
+	return err ? err : ended(i, r);
+}
+
+int info_fold(struct info *ret, struct input *in)
+{
+	struct info i = { .whole_to = in->r.data_offset };
+	int err = walk(&i, in);
+
 	if (err) {
 		info_done(&i);
 		return err;

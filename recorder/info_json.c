@@ -94,6 +94,19 @@ static json_t *records(const struct info *i, int *err)
 	return o;
 }
 
+static json_t *inflated(const struct info *i, int *err)
+{
+	json_t *o = json_object();
+	char buf[20];
+
+	for (uint32_t k = 0; k < INFO_TYPES; k++)
+		if (i->inflated[k])
+			jtree_set(o, info_type_name(k, buf), number(i->inflated[k]), err);
+	if (i->inflated_others)
+		jtree_set(o, "other", number(i->inflated_others), err);
+	return o;
+}
+
 static json_t *queue(const struct info_row *q, int *err)
 {
 	json_t *o = json_object();
@@ -220,6 +233,7 @@ static void set_all(json_t *o, const struct info_file *f, int *err)
 	jtree_set(o, "cpus", cpus(&i->cpus, err), err);
 	jtree_set(o, "events", events(f->r, err), err);
 	jtree_set(o, "records", records(i, err), err);
+	jtree_set(o, "records_inflated", inflated(i, err), err);
 	jtree_set(o, "aux", queues(&i->queues, err), err);
 	jtree_set(o, "lost", loss(i->lost_records, i->lost_samples, &i->gaps, err), err);
 	jtree_set(o, "lost_by_cpu", losses_by_cpu(&i->cpus, err), err);

@@ -15,7 +15,7 @@ refuse() { # what, then grep arguments
 }
 
 only() { # header, file that may include it
-	out=$(grep -lE "#include <$1>" perfio/*.[ch] perfio/soft/*.[ch] format/*.[ch] recorder/*.[ch] |
+	out=$(grep -lE "#include <$1>" perfio/*.[ch] perfio/soft/*.[ch] format/*.[ch] recorder/*.[ch] recorder/*/*.[ch] |
 		grep -vE "^($2)$")
 	[ -z "$out" ] || { echo "<$1> belongs to $2, but is included by:"; echo "$out"; bad=1; }
 }
@@ -26,6 +26,8 @@ refuse "format/ includes a header that changes with the kernel" '#include <linux
 refuse "a library prints" '\b(printf|puts|perror|fprintf)\(' format/*.c perfio/*.c perfio/soft/*.c
 only 'jansson\.h' 'recorder/jtree\.[ch]'
 only 'libelf\.h|gelf\.h' 'perfio/(buildid|elfsym)\.c'
-only 'intel-pt\.h' 'perfio/soft/pt\.[ch]'
+only 'intel-pt\.h' 'perfio/soft/pt\.[ch]|recorder/decode/[a-z_]*\.[ch]'
+only 'zstd\.h' 'format/(unz|zip)\.c'
+only '(traceevent/)?event-parse\.h' 'recorder/tepfields\.c'
 only 'Zydis/.*' 'perfio/soft/insn\.[ch]'
 exit $bad

@@ -15,7 +15,7 @@
 
 struct fix {
 	struct handmade h;
-	struct fmt_reader r;
+	struct input in;
 	struct info i;
 };
 
@@ -30,7 +30,7 @@ static int teardown(void **state)
 	struct fix *f = *state;
 
 	info_done(&f->i);
-	fmt_reader_done(&f->r);
+	fmt_reader_done(&f->in.r);
 	fmt_buf_done(&f->h.b);
 	free(f);
 	return 0;
@@ -39,10 +39,10 @@ static int teardown(void **state)
 static void fold_bytes(struct fix *f)
 {
 	info_done(&f->i);
-	fmt_reader_done(&f->r);
+	fmt_reader_done(&f->in.r);
 	assert_int_equal(f->h.b.err, 0);
-	assert_int_equal(fmt_reader_open(&f->r, f->h.b.data, f->h.b.len), 0);
-	assert_int_equal(info_fold(&f->i, &f->r), 0);
+	assert_int_equal(fmt_reader_open(&f->in.r, f->h.b.data, f->h.b.len), 0);
+	assert_int_equal(info_fold(&f->i, &f->in), 0);
 }
 
 static void fold_file(struct fix *f)
@@ -273,17 +273,17 @@ static void the_term_soft_tells_who_wrote_the_trace(void **state)
 
 	fold_file(f);
 	for (size_t k = 0; k < sizeof(events) / sizeof(*events); k++) {
-		f->r.events[0].name = events[k].name;
-		assert_string_equal(info_source(&f->i, &f->r), events[k].source);
+		f->in.r.events[0].name = events[k].name;
+		assert_string_equal(info_source(&f->i, &f->in.r), events[k].source);
 	}
 	f->i.has_aux_info = false;
-	f->r.events[0].name = "dummy:u";
-	assert_string_equal(info_source(&f->i, &f->r), "none");
+	f->in.r.events[0].name = "dummy:u";
+	assert_string_equal(info_source(&f->i, &f->in.r), "none");
 	f->i.nr_faults = 1;
-	assert_string_equal(info_source(&f->i, &f->r), "unknown");
+	assert_string_equal(info_source(&f->i, &f->in.r), "unknown");
 	f->i.has_aux_info = true;
 	f->i.aux_type = FMT_AUXTRACE_CS_ETM;
-	assert_string_equal(info_source(&f->i, &f->r), "kernel");
+	assert_string_equal(info_source(&f->i, &f->in.r), "kernel");
 	assert_string_equal(info_aux_name(&f->i), "cs_etm");
 }
 
@@ -293,14 +293,14 @@ static void the_clock_is_perfs_unless_the_event_uses_another(void **state)
 	uint8_t attr[128] = { 0 };
 
 	fold_file(f);
-	assert_string_equal(info_clock(&f->r), "perf");
-	f->r.events[0].attr = attr;
+	assert_string_equal(info_clock(&f->in.r), "perf");
+	f->in.r.events[0].attr = attr;
 	le_put(attr + FMT_ATTR_AT_CLOCKID, 1, 4);
-	assert_string_equal(info_clock(&f->r), "perf");
+	assert_string_equal(info_clock(&f->in.r), "perf");
 	le_put(attr + FMT_ATTR_AT_FLAGS, FMT_ATTR_F_USE_CLOCKID, 8);
-	assert_string_equal(info_clock(&f->r), "monotonic");
+	assert_string_equal(info_clock(&f->in.r), "monotonic");
 	le_put(attr + FMT_ATTR_AT_CLOCKID, UINT32_MAX, 4);
-	assert_string_equal(info_clock(&f->r), "unknown");
+	assert_string_equal(info_clock(&f->in.r), "unknown");
 }
 
 static void features_that_are_not_there_are_faults(void **state)
@@ -309,13 +309,13 @@ static void features_that_are_not_there_are_faults(void **state)
 	size_t table;
 
 	fold_file(f);
-	info_check_features(&f->i, &f->r);
+	info_check_features(&f->i, &f->in.r);
 	assert_int_equal(f->i.nr_faults, 0);
 	table = f->h.at[HANDMADE_RECORDS];
 	le_put(f->h.b.data + table, UINT64_MAX, 8);
 	le_put(f->h.b.data + FMT_HDR_FEATURES + 16, 1, 8); /* feature 128 */
 	fold_bytes(f);
-	info_check_features(&f->i, &f->r);
+	info_check_features(&f->i, &f->in.r);
 	assert_int_equal(f->i.nr_faults, 2);
 	assert_string_equal(f->i.faults[0].expected,
 			    "feature 'hostname' within the file");
@@ -341,11 +341,11 @@ static void no_flipped_byte_upsets_the_fold(void **state)
 		for (unsigned bit = 0; bit < 8; bit++) {
 			f->h.b.data[at] ^= (uint8_t)(1u << bit);
 			info_done(&f->i);
-			fmt_reader_done(&f->r);
-			if (!fmt_reader_open(&f->r, f->h.b.data, f->h.b.len)) {
-				assert_int_equal(info_fold(&f->i, &f->r), 0);
-				info_check_features(&f->i, &f->r);
-				assert_non_null(info_source(&f->i, &f->r));
+			fmt_reader_done(&f->in.r);
+			if (!fmt_reader_open(&f->in.r, f->h.b.data, f->h.b.len)) {
+				assert_int_equal(info_fold(&f->i, &f->in), 0);
+				info_check_features(&f->i, &f->in.r);
+				assert_non_null(info_source(&f->i, &f->in.r));
 			}
 			f->h.b.data[at] ^= (uint8_t)(1u << bit);
 		}

@@ -389,6 +389,22 @@ static void every_named_type_has_a_name(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, readfix_setup, readfix_teardown)
 
+static void the_first_version_is_read_too(void **state)
+{
+	struct readfix *f = *state;
+	size_t n, n1;
+
+	handmade_file(&f->h);
+	assert_int_equal(readfix_open(f), 0);
+	assert_int_equal(f->r.version, 2);
+	assert_int_equal(readfix_walk(&f->r, &n), 0);
+	memcpy(f->h.b.data, "PERFFILE", 8);
+	assert_int_equal(readfix_open(f), 0);
+	assert_int_equal(f->r.version, 1);
+	assert_int_equal(readfix_walk(&f->r, &n1), 0);
+	assert_int_equal(n1, n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -403,6 +419,7 @@ int main(void)
 		T(names_may_come_before_their_events),
 		T(an_attr_larger_than_known_is_read_as_far_as_known),
 		T(the_old_header_has_no_features),
+		T(the_first_version_is_read_too),
 		T(an_ambiguous_layout_is_not_guessed),
 		T(the_layout_is_that_of_the_events_own_id),
 		T(ids_are_found_before_stream_and_cpu),
