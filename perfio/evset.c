@@ -11,14 +11,9 @@
 #include <sys/resource.h>
 
 #include "perfio/attrs.h"
+#include "perfio/evset_priv.h"
 
 enum { NO_GROUP = -1 }; /* group_fd of an event by itself, perf_event_open(2) */
-
-struct opening {
-	struct pio_evset s;
-	const struct pio_target *t;
-	struct pio_fault why;
-};
 
 static size_t count_fds(const struct pio_evset *s)
 {
@@ -29,8 +24,8 @@ static size_t count_fds(const struct pio_evset *s)
 	return n;
 }
 
-static int fault(struct opening *o, int err, const char *call, const struct pio_event *e,
-		 const struct pio_fd *f, size_t asked)
+int pio_evset_fault(struct opening *o, int err, const char *call,
+		    const struct pio_event *e, const struct pio_fd *f, size_t asked)
 {
 	o->why = (struct pio_fault){
 		.call = call,
@@ -135,17 +130,17 @@ static int open_one(struct opening *o, struct pio_event *e, size_t place, int cp
 	if (f->fd == -ESRCH && o->t->nr_tids > 1)
 		return 0;
 	if (f->fd < 0)
-		return fault(o, f->fd, "perf_event_open", e, f, 0);
+		return pio_evset_fault(o, f->fd, "perf_event_open", e, f, 0);
 	e->nr_fd++; /* from here on it is closed with the rest */
 	err = o->s.sys->ioctl(f->fd, PERF_EVENT_IOC_ID, (uintptr_t)&f->id);
 	if (err < 0)
-		return fault(o, err, "ioctl PERF_EVENT_IOC_ID", e, f, 0);
+		return pio_evset_fault(o, err, "ioctl PERF_EVENT_IOC_ID", e, f, 0);
 	if (e->filter)
 		err = o->s.sys->ioctl(f->fd, PERF_EVENT_IOC_SET_FILTER, (uintptr_t)e->filter);
-	return err < 0 ? fault(o, err, "ioctl PERF_EVENT_IOC_SET_FILTER", e, f, 0) : 0;
+	return err < 0 ? pio_evset_fault(o, err, "ioctl PERF_EVENT_IOC_SET_FILTER", e, f, 0) : 0;
 }
 
-static int open_on_cpu(struct opening *o, struct pio_event *e, size_t place)
+int pio_evset_open_on_cpu(struct opening *o, struct pio_event *e, size_t place)
 {
 	int err = 0, cpu = o->s.place[place].cpu;
 
@@ -164,12 +159,12 @@ static int open_everywhere(struct opening *o, struct pio_event *e)
 
 	e->fd = calloc(o->s.nr_place * (o->t->cpus.n ? per_cpu : 1), sizeof(*e->fd));
 	if (!e->fd)
-		return fault(o, -ENOMEM, "malloc", e, &nowhere, 0);
+		return pio_evset_fault(o, -ENOMEM, "malloc", e, &nowhere, 0);
 	for (size_t i = 0; !err && i < o->s.nr_place; i++)
-		err = o->t->cpus.n ? open_on_cpu(o, e, i) :
+		err = o->t->cpus.n ? pio_evset_open_on_cpu(o, e, i) :
 				     open_one(o, e, i, -1, o->s.place[i].tid);
 	if (!err && !e->nr_fd) /* all threads have gone */
-		err = fault(o, -ESRCH, "perf_event_open", e, &nowhere, 0);
+		err = pio_evset_fault(o, -ESRCH, "perf_event_open", e, &nowhere, 0);
 	return err;
 }
 
@@ -200,15 +195,15 @@ static int map_place(struct opening *o, const struct pio_event *e, const struct 
 	int err = pio_ring_map(r, o->s.sys, f->fd, o->t->data_len);
 
 	if (err)
-		return fault(o, err, "mmap", e, f, o->t->data_len);
+		return pio_evset_fault(o, err, "mmap", e, f, o->t->data_len);
 	if (!o->t->aux_len || e != o->s.ev)
 		return 0;
 	err = pio_ring_map_aux(r, o->t->aux_len, o->t->overwrite);
-	return err ? fault(o, err, "mmap (AUX area)", e, f, o->t->aux_len) : 0;
+	return err ? pio_evset_fault(o, err, "mmap (AUX area)", e, f, o->t->aux_len) : 0;
 }
 
 /* The first to come owns the place's ring, all others write into it. */
-static int attach(struct opening *o, const struct pio_event *e, const struct pio_fd *f)
+int pio_evset_attach(struct opening *o, const struct pio_event *e, const struct pio_fd *f)
 {
 	const struct pio_ring *r = &o->s.place[f->place].ring;
 	int err;
@@ -216,7 +211,7 @@ static int attach(struct opening *o, const struct pio_event *e, const struct pio
 	if (!r->meta)
 		return map_place(o, e, f);
 	err = o->s.sys->ioctl(f->fd, PERF_EVENT_IOC_SET_OUTPUT, (uintptr_t)r->fd);
-	return err < 0 ? fault(o, err, "ioctl PERF_EVENT_IOC_SET_OUTPUT", e, f, 0) : 0;
+	return err < 0 ? pio_evset_fault(o, err, "ioctl PERF_EVENT_IOC_SET_OUTPUT", e, f, 0) : 0;
 }
 
 static int attach_all(struct opening *o)
@@ -225,7 +220,7 @@ static int attach_all(struct opening *o)
 
 	for (size_t i = 0; i < o->s.nr_ev; i++)
 		for (size_t k = 0; !err && k < o->s.ev[i].nr_fd; k++)
-			err = attach(o, &o->s.ev[i], &o->s.ev[i].fd[k]);
+			err = pio_evset_attach(o, &o->s.ev[i], &o->s.ev[i].fd[k]);
 	return err;
 }
 
@@ -251,7 +246,7 @@ static int open_all(struct opening *o)
 	int err = make_places(o);
 
 	if (err)
-		return fault(o, err, "malloc", o->s.ev, &nowhere, 0);
+		return pio_evset_fault(o, err, "malloc", o->s.ev, &nowhere, 0);
 	for (size_t i = 0; !err && i < o->s.nr_ev; i++)
 		err = open_event(o, &o->s.ev[i]);
 	if (!err)
@@ -259,7 +254,7 @@ static int open_all(struct opening *o)
 	if (!err)
 		drop_empty_places(&o->s);
 	if (!err && !o->s.nr_place) /* every event was optional, and none could be had */
-		err = fault(o, o->s.ev->missing, "perf_event_open", o->s.ev, &nowhere, 0);
+		err = pio_evset_fault(o, o->s.ev->missing, "perf_event_open", o->s.ev, &nowhere, 0);
 	return err;
 }
 
@@ -285,204 +280,6 @@ int pio_evset_open(struct pio_evset *ret, const struct pio_sys *sys, struct pio_
 	return 0;
 }
 
-static void close_place(struct pio_evset *s, size_t place)
-{
-	for (size_t i = 0; i < s->nr_ev; i++) {
-		struct pio_event *e = &s->ev[i];
-		size_t left = 0;
-
-		for (size_t k = 0; k < e->nr_fd; k++)
-			if (e->fd[k].place != place)
-				e->fd[left++] = e->fd[k];
-			else
-				(void)s->sys->close(e->fd[k].fd);
-		e->nr_fd = left;
-	}
-	pio_ring_done(&s->place[place].ring);
-}
-
-void pio_evset_retire(struct pio_evset *s, size_t place)
-{
-	struct pio_place *p = &s->place[place];
-
-	p->aux_base += p->ring.overwrite ? p->ring.aux_head : p->ring.aux_tail;
-	close_place(s, place);
-}
-
-int pio_evset_place_of(const struct pio_evset *s, int cpu)
-{
-	for (size_t i = 0; i < s->nr_place; i++)
-		if (s->place[i].cpu == cpu && s->place[i].ring.meta)
-			return (int)i;
-	return -ENOENT;
-}
-
-/* The place that the cpu had, or one behind the last, which is not counted yet. */
-static int place_for(struct opening *o, int cpu, size_t *ret)
-{
-	struct pio_place *p;
-
-	for (size_t i = 0; i < o->s.nr_place; i++)
-		if (o->s.place[i].cpu == cpu) {
-			*ret = i;
-			return o->s.place[i].ring.meta ? -EEXIST : 0;
-		}
-	p = reallocarray(o->s.place, o->s.nr_place + 1, sizeof(*p));
-	if (!p)
-		return -ENOMEM;
-	o->s.place = p;
-	p[o->s.nr_place] = (struct pio_place){ .cpu = cpu, .tid = -1, .ring = PIO_RING_INIT };
-	*ret = o->s.nr_place;
-	return 0;
-}
-
-static int make_room(struct opening *o)
-{
-	size_t more = o->t->tids ? o->t->nr_tids : 1;
-
-	for (size_t i = 0; i < o->s.nr_ev; i++) {
-		struct pio_event *e = &o->s.ev[i];
-		struct pio_fd *fd = reallocarray(e->fd, e->nr_fd + more, sizeof(*fd));
-
-		if (!fd)
-			return -ENOMEM;
-		e->fd = fd;
-	}
-	return 0;
-}
-
-static int open_place(struct opening *o, size_t place)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < o->s.nr_ev && !err; i++)
-		if (!o->s.ev[i].missing)
-			err = open_on_cpu(o, &o->s.ev[i], place);
-	for (size_t i = 0; i < o->s.nr_ev; i++)
-		for (size_t k = 0; !err && k < o->s.ev[i].nr_fd; k++)
-			if (o->s.ev[i].fd[k].place == place)
-				err = attach(o, &o->s.ev[i], &o->s.ev[i].fd[k]);
-	return err;
-}
-
-int pio_evset_add_cpu(struct pio_evset *s, int cpu, struct pio_fault *why)
-{
-	const struct pio_fd here = { .cpu = cpu, .tid = -1 };
-	struct opening o = { .s = *s, .t = &s->target };
-	size_t place = 0;
-	int err = place_for(&o, cpu, &place);
-
-	s->place = o.s.place; /* it may have moved */
-	if (!err)
-		err = make_room(&o);
-	if (err) {
-		(void)fault(&o, err, "malloc", s->ev, &here, 0);
-		*why = o.why;
-		return err;
-	}
-	err = open_place(&o, place);
-	if (err) {
-		*why = o.why;
-		close_place(&o.s, place);
-		return err;
-	}
-	if (place == s->nr_place)
-		s->nr_place++;
-	return (int)place;
-}
-
-static bool leads(const struct pio_evset *s, size_t i)
-{
-	for (size_t k = i + 1; k < s->nr_ev; k++)
-		if (s->ev[k].leader == i + 1)
-			return true;
-	return false;
-}
-
-#define EVERYWHERE SIZE_MAX /* no place: all of them */
-
-static int request_all(const struct pio_evset *s, const struct pio_event *e, size_t place,
-		       unsigned long request, uintptr_t arg)
-{
-	int first = 0;
-
-	for (size_t k = 0; k < e->nr_fd; k++) {
-		int err = 0;
-
-		if (place == EVERYWHERE || e->fd[k].place == place)
-			err = s->sys->ioctl(e->fd[k].fd, request, arg);
-		if (err < 0 && !first)
-			first = err;
-	}
-	return first;
-}
-
-static int each_fd(const struct pio_evset *s, size_t i, size_t place, unsigned long request)
-{
-	if (s->ev[i].leader)
-		return 0;
-	return request_all(s, &s->ev[i], place, request, leads(s, i) ? PERF_IOC_FLAG_GROUP : 0);
-}
-
-/*
- * Members first: they stay off until their leader is on, and go on with it. The other way
- * round, Linux 6.12 (read in ctx_resched(), and seen) leaves members off whose PMU is not
- * the leader's: it puts only groups led by the member's PMU on anew. Records of switches come
- * all the same, samples do not.
- */
-static int enable(const struct pio_evset *s, size_t i, size_t place)
-{
-	int err, first = 0;
-
-	for (size_t k = i + 1; k < s->nr_ev; k++) {
-		if (s->ev[k].leader != i + 1)
-			continue;
-		err = request_all(s, &s->ev[k], place, PERF_EVENT_IOC_ENABLE, 0);
-		if (err && !first)
-			first = err;
-	}
-	err = each_fd(s, i, place, PERF_EVENT_IOC_ENABLE);
-	return first ? first : err;
-}
-
-int pio_evset_enable(struct pio_evset *s, size_t i)
-{
-	return enable(s, i, EVERYWHERE);
-}
-
-int pio_evset_disable(struct pio_evset *s, size_t i)
-{
-	return each_fd(s, i, EVERYWHERE, PERF_EVENT_IOC_DISABLE);
-}
-
-int pio_evset_enable_place(struct pio_evset *s, size_t i, size_t place)
-{
-	return enable(s, i, place);
-}
-
-int pio_evset_disable_place(struct pio_evset *s, size_t i, size_t place)
-{
-	return each_fd(s, i, place, PERF_EVENT_IOC_DISABLE);
-}
-
-int pio_evset_restart(struct pio_evset *s, size_t i, size_t place)
-{
-	const struct pio_event *e = &s->ev[i];
-	int first = 0;
-
-	for (size_t k = 0; k < e->nr_fd; k++) {
-		int err = 0;
-
-		if (e->fd[k].place == place)
-			err = s->sys->ioctl(e->fd[k].fd, PERF_EVENT_IOC_DISABLE, 0);
-		if (e->fd[k].place == place && err >= 0)
-			err = s->sys->ioctl(e->fd[k].fd, PERF_EVENT_IOC_ENABLE, 0);
-		if (err < 0 && !first)
-			first = err;
-	}
-	return first;
-}
-
 void pio_evset_done(struct pio_evset *s)
 {
 	for (size_t i = 0; i < s->nr_place; i++)
@@ -491,26 +288,4 @@ void pio_evset_done(struct pio_evset *s)
 		close_event(s, &s->ev[i]);
 	free(s->place);
 	*s = PIO_EVSET_INIT;
-}
-
-int pio_event_lost(const struct pio_evset *s, const struct pio_event *e, size_t fd,
-		   uint64_t *ret)
-{
-	const uint64_t fmt = e->attr.read_format;
-	uint64_t v[5];
-	ssize_t n;
-	size_t at = 1; /* behind the value */
-
-	if (!(fmt & PERF_FORMAT_LOST) || fmt & PERF_FORMAT_GROUP)
-		return -EOPNOTSUPP;
-	at += !!(fmt & PERF_FORMAT_TOTAL_TIME_ENABLED);
-	at += !!(fmt & PERF_FORMAT_TOTAL_TIME_RUNNING);
-	at += !!(fmt & PERF_FORMAT_ID);
-	n = s->sys->read(e->fd[fd].fd, v, sizeof(v));
-	if (n < 0)
-		return (int)n;
-	if ((size_t)n < (at + 1) * sizeof(*v))
-		return -EIO;
-	*ret = v[at];
-	return 0;
 }
