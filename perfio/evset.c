@@ -52,6 +52,7 @@ static int make_places(struct opening *o)
 			.cpu = t->cpus.n ? t->cpus.cpu[i] : -1,
 			.tid = t->cpus.n ? -1 : t->tids[i],
 			.ring = PIO_RING_INIT,
+			.newest = PIO_NEWEST_INIT,
 		};
 	return 0;
 }
@@ -202,16 +203,33 @@ static int map_place(struct opening *o, const struct pio_event *e, const struct 
 	return err ? pio_evset_fault(o, err, "mmap (AUX area)", e, f, o->t->aux_len) : 0;
 }
 
+static int redirect(struct opening *o, const struct pio_event *e, const struct pio_fd *f,
+		    int to)
+{
+	int err = o->s.sys->ioctl(f->fd, PERF_EVENT_IOC_SET_OUTPUT, (uintptr_t)to);
+
+	return err < 0 ? pio_evset_fault(o, err, "ioctl PERF_EVENT_IOC_SET_OUTPUT", e, f, 0) : 0;
+}
+
+static int attach_newest(struct opening *o, const struct pio_event *e, const struct pio_fd *f)
+{
+	struct pio_newest *r = &o->s.place[f->place].newest;
+	int err;
+
+	if (r->meta)
+		return redirect(o, e, f, r->fd);
+	err = pio_newest_map(r, o->s.sys, f->fd, o->t->newest_len);
+	return err ? pio_evset_fault(o, err, "mmap", e, f, o->t->newest_len) : 0;
+}
+
 /* The first to come owns the place's ring, all others write into it. */
 int pio_evset_attach(struct opening *o, const struct pio_event *e, const struct pio_fd *f)
 {
 	const struct pio_ring *r = &o->s.place[f->place].ring;
-	int err;
 
-	if (!r->meta)
-		return map_place(o, e, f);
-	err = o->s.sys->ioctl(f->fd, PERF_EVENT_IOC_SET_OUTPUT, (uintptr_t)r->fd);
-	return err < 0 ? pio_evset_fault(o, err, "ioctl PERF_EVENT_IOC_SET_OUTPUT", e, f, 0) : 0;
+	if (e->newest && o->t->newest_len)
+		return attach_newest(o, e, f);
+	return r->meta ? redirect(o, e, f, r->fd) : map_place(o, e, f);
 }
 
 static int attach_all(struct opening *o)
@@ -268,6 +286,8 @@ int pio_evset_open(struct pio_evset *ret, const struct pio_sys *sys, struct pio_
 		ev[i].fd = NULL;
 		ev[i].nr_fd = 0;
 		ev[i].missing = 0;
+		if (ev[i].newest && t->newest_len)
+			ev[i].attr.write_backward = 1;
 	}
 	err = open_all(&o);
 	if (err) {
@@ -280,10 +300,16 @@ int pio_evset_open(struct pio_evset *ret, const struct pio_sys *sys, struct pio_
 	return 0;
 }
 
+void pio_evset_unmap(struct pio_place *p)
+{
+	pio_newest_done(&p->newest);
+	pio_ring_done(&p->ring);
+}
+
 void pio_evset_done(struct pio_evset *s)
 {
 	for (size_t i = 0; i < s->nr_place; i++)
-		pio_ring_done(&s->place[i].ring);
+		pio_evset_unmap(&s->place[i]);
 	for (size_t i = 0; i < s->nr_ev; i++)
 		close_event(s, &s->ev[i]);
 	free(s->place);

@@ -6,9 +6,9 @@
  * cpu (per-thread). Each event is opened once per place and, in task mode, per thread. The
  * first event of a place owns its ring (and its AUX area); all others are redirected into it
  * (PERF_EVENT_IOC_SET_OUTPUT): one ring to drain, records in time order, and one head and
- * one tail per cpu whatever the number of events. (A recorder that overwrites its rings would
- * give the switches a ring of their own: beside them, mmap and fork records would be the first
- * to be overwritten. In full trace nothing is overwritten.)
+ * one tail per cpu whatever the number of events. Where a target keeps only the newest records
+ * (newest_len), the events marked so have a second ring, which is overwritten: beside them, the
+ * mmap and fork records would be the first to go.
  *
  * An AUX event leads a group on each place, with the context-switch event as its member: one
  * ioctl starts and stops both. The tracking event stands outside, so that it stays on while
@@ -46,6 +46,9 @@ struct pio_event {
 	/* Only tasks of this control group; needs cpus and no tids; borrowed, NULL: all. A
 	 * group of events has one cgroup (perf_cgroup_connect(), kernel/events/core.c). */
 	const struct pio_cgroup *cgroup;
+	/* Its records go to the place's ring of the newest (attr.write_backward is set at opening);
+	 * only where the target has one. */
+	bool newest;
 	bool optional;	  /* leave the event out where it cannot be opened (see `missing`) */
 	int missing;	  /* 0, or why an optional event was left out (-errno) */
 	struct pio_fd *fd;
@@ -56,6 +59,7 @@ struct pio_place {
 	int cpu;   /* -1: per-thread */
 	pid_t tid; /* -1: per-cpu */
 	struct pio_ring ring; /* no meta: retired */
+	struct pio_newest newest;
 	uint64_t aux_base; /* where the ring's AUX bytes begin in the stream of this place */
 };
 
@@ -76,6 +80,7 @@ struct pio_target {
 	size_t data_len; /* bytes of each data ring, 2^n pages */
 	size_t aux_len;	 /* bytes of each AUX area, 2^n pages; 0: none */
 	bool overwrite;	 /* AUX areas keep the newest bytes (pio_ring_snapshot) */
+	size_t newest_len; /* bytes of each ring of the newest records, 2^n pages; 0: none */
 };
 
 struct pio_evset {

@@ -20,7 +20,7 @@ static void close_place(struct pio_evset *s, size_t place)
 				(void)s->sys->close(e->fd[k].fd);
 		e->nr_fd = left;
 	}
-	pio_ring_done(&s->place[place].ring);
+	pio_evset_unmap(&s->place[place]);
 }
 
 void pio_evset_retire(struct pio_evset *s, size_t place)
@@ -53,7 +53,9 @@ static int place_for(struct opening *o, int cpu, size_t *ret)
 	if (!p)
 		return -ENOMEM;
 	o->s.place = p;
-	p[o->s.nr_place] = (struct pio_place){ .cpu = cpu, .tid = -1, .ring = PIO_RING_INIT };
+	p[o->s.nr_place] = (struct pio_place){
+		.cpu = cpu, .tid = -1, .ring = PIO_RING_INIT, .newest = PIO_NEWEST_INIT,
+	};
 	*ret = o->s.nr_place;
 	return 0;
 }

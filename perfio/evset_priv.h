@@ -21,5 +21,6 @@ int pio_evset_fault(struct opening *o, int err, const char *call,
 int pio_evset_open_on_cpu(struct opening *o, struct pio_event *e, size_t place);
 /* Give a descriptor its ring: 0, or -errno with o->why. */
 int pio_evset_attach(struct opening *o, const struct pio_event *e, const struct pio_fd *f);
+void pio_evset_unmap(struct pio_place *p);
 
 #endif

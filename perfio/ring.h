@@ -37,6 +37,23 @@ struct pio_ring {
 };
 #define PIO_RING_INIT (struct pio_ring){ .fd = -1 }
 
+/*
+ * A ring that keeps the newest records: of an event with attr.write_backward, mapped
+ * read-only. The kernel writes each record in front of the one before it and never stops,
+ * so a walk from the head forward meets whole records, the newest first, until one that has
+ * been overwritten in part. (A read-only ring that is written forward keeps the newest bytes
+ * too, but where its oldest record begins cannot be known.)
+ */
+struct pio_newest {
+	const struct pio_sys *sys;
+	int fd; /* borrowed */
+	struct perf_event_mmap_page *meta;
+	const uint8_t *data;
+	size_t data_len, map_len;
+	uint64_t seen; /* head at the last look: what lies behind it was handed out then */
+};
+#define PIO_NEWEST_INIT (struct pio_newest){ .fd = -1 }
+
 /* Map 1 + 2^n pages for fd; data_len must be 2^n pages. 0 or what mmap said:
  * -EPERM/-ENOMEM over the memlock budget, -EINVAL. */
 __attribute__((warn_unused_result))
@@ -66,6 +83,20 @@ void pio_ring_release_aux(struct pio_ring *r);
 int pio_ring_snapshot(struct pio_ring *r, struct iovec v[2], uint64_t *ret_offset);
 /* Bytes not yet released, without looking at the kernel again. */
 size_t pio_ring_pending(const struct pio_ring *r);
+
+/* Map 1 + 2^n pages for fd, read-only. 0 or as pio_ring_map. */
+__attribute__((warn_unused_result))
+int pio_newest_map(struct pio_newest *ret, const struct pio_sys *sys, int fd,
+		   size_t data_len);
+void pio_newest_done(struct pio_newest *r);
+/* Does the ring hold anything that pio_newest_peek has not handed out yet? */
+bool pio_newest_any(const struct pio_newest *r);
+/* With every event that writes into it disabled: the records since the last
+ * pio_newest_taken(), the newest first, as spans (0..2). The last one may have been
+ * overwritten in part: it goes beyond the spans. *ret_more: there had been more, older ones. */
+int pio_newest_peek(const struct pio_newest *r, struct iovec v[2], bool *ret_more);
+/* What is there now has been handed out. */
+void pio_newest_taken(struct pio_newest *r);
 
 /* TSC to perf time, from the page under its seqlock; false when the kernel has none
  * (cap_user_time_zero unset, or mult 0), with *ret zeroed. */

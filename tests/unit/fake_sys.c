@@ -97,6 +97,8 @@ static int set_output(struct fake_event *e, int fd)
 		return -EBADF;
 	if (to == e || !to->meta || e->meta)
 		return -EINVAL;
+	if (to->attr.write_backward != e->attr.write_backward)
+		return -EINVAL;
 	if (to->cpu != e->cpu || (e->cpu < 0 && to->pid != e->pid) || !same_clock(e, to))
 		return -EINVAL;
 	e->output = fd;
@@ -219,8 +221,8 @@ static int fake_mmap(void **ret, size_t len, int prot, int fd, off_t off)
 		return slip();
 	if (!(prot & PROT_READ) || (e->cpu < 0 && e->attr.inherit))
 		return -EINVAL;
-	if (!off && !(prot & PROT_WRITE))
-		return -EINVAL; /* a data ring that overwrites: nobody here wants one */
+	if (!off && !(prot & PROT_WRITE) && !e->attr.write_backward)
+		return -EINVAL; /* where its oldest record begins is unknown: nobody wants one */
 	return off ? map_aux(ret, e, len, prot, off) : map_data(ret, e, len);
 }
 
@@ -377,11 +379,25 @@ static bool append(uint8_t *area, size_t size, __u64 *head, const __u64 *tail,
 	return true;
 }
 
+/* In front of what is there, whatever that overwrites. */
+static bool prepend(struct fake_event *e, const uint8_t *record, size_t len)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), size = e->map_len - page;
+	uint64_t at = e->meta->data_head - len;
+
+	for (size_t i = 0; i < len; i++)
+		((uint8_t *)e->meta)[page + (at + i) % size] = record[i];
+	__atomic_store_n(&e->meta->data_head, at, __ATOMIC_RELEASE);
+	return true;
+}
+
 bool fake_put(int fd, const void *record, size_t len)
 {
 	struct fake_event *e = writes_into(fd);
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
+	if (e && e->attr.write_backward)
+		return prepend(e, record, len);
 	return e && append((uint8_t *)e->meta + page, e->map_len - page,
 			   &e->meta->data_head, &e->meta->data_tail, record, len);
 }
