@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/abi.h"
+#include "format/le.h"
 
 /* With the guest extension (machine_pid and vcpu, perf 6.0) an entry of ID_INDEX takes 48
  * bytes. perf leaves room for it in every record, and so do we. */
@@ -66,6 +67,65 @@ int fmt_put_pt_info(struct fmt_buf *b, const struct fmt_pt_info *i)
 	put_filter(b, i->filter);
 	fmt_put_le(b, i->cap_event_trace, 8);
 	return fmt_record_end(b, at);
+}
+
+/* The filter takes its length and a NUL, in whole words; behind it stands one word more. */
+static void get_filter(struct fmt_pt_info *i, const uint8_t *p, size_t left)
+{
+	uint64_t len = left >= 8 ? le_get(p, 8) : 0;
+
+	if (left < 8)
+		return;
+	p += 8;
+	left -= 8;
+	if (len) {
+		if (len >= left || p[len])
+			return;
+		i->filter = (const char *)p;
+		len = (len + 8) & ~UINT64_C(7);
+		if (len > left)
+			return;
+		p += len;
+		left -= (size_t)len;
+	}
+	if (left >= 8)
+		i->cap_event_trace = le_get(p, 8);
+}
+
+int fmt_get_pt_info(struct fmt_pt_info *ret, const uint8_t *rec, size_t size)
+{
+	struct fmt_pt_info i = { 0 };
+	uint64_t *const words[] = {
+		&i.pmu_type,
+		&i.time_shift,
+		&i.time_mult,
+		&i.time_zero,
+		&i.cap_user_time_zero,
+		&i.tsc_bit,
+		&i.noretcomp_bit,
+		&i.have_sched_switch,
+		&i.snapshot_mode,
+		&i.per_cpu_mmaps,
+		&i.mtc_bit,
+		&i.mtc_freq_bits,
+		&i.tsc_ctc_n,
+		&i.tsc_ctc_d,
+		&i.cyc_bit,
+		&i.max_nonturbo_ratio,
+	};
+	size_t n = sizeof(words) / sizeof(*words), at = FMT_REC_HEADER_SIZE + 8u;
+
+	if (size < at)
+		return -EBADMSG;
+	if (le_get(rec + FMT_AUXTRACE_INFO_AT_TYPE, 4) != FMT_AUXTRACE_INTEL_PT)
+		return -ENOENT;
+	if (size < at + 10 * 8)
+		return -EBADMSG;
+	for (size_t k = 0; k < n && size - at >= 8; k++, at += 8)
+		*words[k] = le_get(rec + at, 8);
+	get_filter(&i, rec + at, size - at);
+	*ret = i;
+	return 0;
 }
 
 int fmt_put_time_conv(struct fmt_buf *b, const struct fmt_time_conv *c)

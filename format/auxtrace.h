@@ -43,6 +43,10 @@ struct fmt_pt_info {
 	uint64_t cap_event_trace; /* sysfs caps/event_trace */
 };
 int fmt_put_pt_info(struct fmt_buf *b, const struct fmt_pt_info *i);
+/* From an AUXTRACE_INFO record of `size` bytes, header first. Words that an older recorder
+ * did not write are 0; filter points into the record. 0; -ENOENT another kind of trace;
+ * -EBADMSG fewer words than the first ten (perf refuses those too). */
+int fmt_get_pt_info(struct fmt_pt_info *ret, const uint8_t *rec, size_t size);
 
 struct fmt_time_conv {
 	uint64_t shift, mult, zero, cycles, mask;

@@ -110,6 +110,45 @@ static void an_empty_filter_is_no_filter(void **state)
 	assert_int_equal(b.len, 160);
 }
 
+static void pt_info_is_read_back_word_by_word(void **state)
+{
+	struct fmt_pt_info i = info, got;
+	const uint64_t *in = &i.pmu_type, *out = &got.pmu_type;
+
+	(void)state;
+	i.filter = "filter 0x10/0x20";
+	assert_int_equal(fmt_put_pt_info(&b, &i), 0);
+	assert_int_equal(fmt_get_pt_info(&got, b.data, b.len), 0);
+	for (size_t k = 0; k < 16; k++)
+		assert_int_equal(out[k], in[k]);
+	assert_string_equal(got.filter, i.filter);
+	assert_int_equal(got.cap_event_trace, 0x11);
+}
+
+static void pt_info_of_fewer_words_reads_as_zeros(void **state)
+{
+	struct fmt_pt_info i = info, got;
+
+	(void)state;
+	i.filter = "filter 0x10/0x20";
+	assert_int_equal(fmt_put_pt_info(&b, &i), 0);
+	for (size_t n = 0; n < 16 + 80; n++)
+		assert_int_equal(fmt_get_pt_info(&got, b.data, n), -EBADMSG);
+	for (size_t n = 16 + 80; n < b.len; n++) {
+		uint8_t *copy = malloc(n); /* a sanitizer sees what is read behind it */
+
+		assert_non_null(copy);
+		memcpy(copy, b.data, n);
+		assert_int_equal(fmt_get_pt_info(&got, copy, n), 0);
+		assert_int_equal(got.per_cpu_mmaps, 0x0a);
+		assert_int_equal(got.mtc_bit, n < 16 + 88 ? 0 : 0x0b);
+		assert_int_equal(got.cap_event_trace, 0);
+		free(copy);
+	}
+	b.data[8] = 4; /* Arm SPE */
+	assert_int_equal(fmt_get_pt_info(&got, b.data, b.len), -ENOENT);
+}
+
 static void time_conv_ends_in_two_flags_and_padding(void **state)
 {
 	const struct fmt_time_conv c = {
@@ -307,6 +346,8 @@ int main(void)
 		TEST(pt_info_has_18_words_without_a_filter),
 		TEST(pt_info_has_its_filter_between_length_and_last_word),
 		TEST(an_empty_filter_is_no_filter),
+		TEST(pt_info_is_read_back_word_by_word),
+		TEST(pt_info_of_fewer_words_reads_as_zeros),
 		TEST(time_conv_ends_in_two_flags_and_padding),
 		TEST(id_index_has_32_bytes_an_id),
 		TEST(id_index_is_split_after_1364_ids),
