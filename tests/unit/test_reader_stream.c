@@ -129,6 +129,53 @@ static void a_part_knows_the_events_of_the_whole(void **state)
 	fmt_buf_done(&bare.b);
 }
 
+/* The five records that declare events in a pipe: anywhere else the header has done so. */
+static void only_a_pipe_declares_events_in_its_records(void **state)
+{
+	struct readfix *f = *state;
+	struct handmade pipe = { 0 };
+	struct fmt_reader part;
+	struct fmt_rec rec;
+	unsigned n = 0;
+
+	handmade_file(&f->h);
+	handmade_pipe(&pipe);
+	assert_int_equal(readfix_open(f), 0);
+	assert_int_equal(fmt_reader_open_part(&part, &f->r,
+					      pipe.b.data + FMT_PIPE_HEADER_SIZE,
+					      pipe.b.len - FMT_PIPE_HEADER_SIZE), 0);
+	for (; fmt_reader_next(&part, &rec) > 0; n++)
+		assert_ptr_equal(part.events, f->r.events);
+	assert_int_equal(n, HANDMADE_RECORDS + 5);
+	assert_int_equal(part.nr_events, 2);
+	fmt_reader_done(&part);
+	fmt_buf_done(&pipe.b);
+}
+
+static void the_records_of_a_file_leave_its_events_and_features_alone(void **state)
+{
+	struct readfix *f = *state;
+	const struct fmt_reader_event *events;
+	struct fmt_rec rec;
+	uint64_t bits;
+
+	handmade_file(&f->h);
+	/* The first two kernel records turn into declarations, in their old sizes. */
+	le_put(f->h.b.data + f->h.at[0], FMT_REC_HEADER_ATTR, 4);
+	le_put(f->h.b.data + f->h.at[2], FMT_REC_HEADER_FEATURE, 4);
+	le_put(f->h.b.data + f->h.at[2] + 8, FMT_FEAT_ARCH, 8);
+	assert_int_equal(readfix_open(f), 0);
+	events = f->r.events;
+	bits = f->r.feat_bits[0];
+	while (fmt_reader_next(&f->r, &rec) > 0)
+		;
+	assert_ptr_equal(f->r.events, events);
+	assert_int_equal(f->r.nr_events, 2);
+	assert_int_equal(f->r.feat_bits[0], bits);
+	assert_string_equal(fmt_reader_feature_str(&f->r, FMT_FEAT_HOSTNAME), "box");
+	assert_null(f->r.odd_what);
+}
+
 static void bare_records_have_the_trailer_they_are_said_to_have(void **state)
 {
 	struct readfix *f = *state;
@@ -164,6 +211,8 @@ int main(void)
 		T(what_receiving_failed_with_is_handed_on),
 		T(header_form_does_not_stream),
 		T(a_part_knows_the_events_of_the_whole),
+		T(only_a_pipe_declares_events_in_its_records),
+		T(the_records_of_a_file_leave_its_events_and_features_alone),
 		T(bare_records_have_the_trailer_they_are_said_to_have),
 	};
 
