@@ -34,7 +34,15 @@ static inline uint64_t le_get(const void *p, unsigned n)
 	return v;
 }
 
-/* The two loads of every record header, in one instruction each. */
+/* The loads of every record, in one instruction each. */
+static inline uint64_t le_get64(const void *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le64toh(v);
+}
+
 static inline uint32_t le_get32(const void *p)
 {
 	uint32_t v;

@@ -135,6 +135,8 @@ const char *fmt_reader_feature_list(const struct fmt_reader *r, enum fmt_feat fe
 /* Which event a kernel record belongs to, by its id: index into events, or -1 when that
  * cannot be known. Id 0 (a synthesised record) is the first event's. */
 int fmt_reader_event_of(const struct fmt_reader *r, const struct fmt_rec *rec);
+/* The event that owns a kernel id: index into events, or -1. */
+int fmt_reader_event_by_id(const struct fmt_reader *r, uint64_t id);
 /* The trailer (or, of a SAMPLE, the same fields) of a kernel record. -ENOENT for user
  * records, events without sample_id_all and records whose event is not known (unless all
  * events agree on the layout), -EBADMSG when it does not fit. */
@@ -142,6 +144,7 @@ struct fmt_when {
 	bool has_time, has_cpu, has_tid;
 	uint64_t time, id;
 	uint32_t pid, tid, cpu;
+	int event; /* what fmt_reader_event_of gives */
 };
 int fmt_reader_when(const struct fmt_reader *r, const struct fmt_rec *rec,
 		    struct fmt_when *ret);

@@ -71,6 +71,11 @@ static size_t words(uint64_t bits)
 	return 8u * (size_t)__builtin_popcountll(bits);
 }
 
+int fmt_reader_event_by_id(const struct fmt_reader *r, uint64_t id)
+{
+	return find_id(r, id);
+}
+
 /* Where the id stands in a SAMPLE, from its start: 0 when nowhere. */
 static size_t sample_id_at(uint64_t st)
 {
@@ -275,73 +280,76 @@ int fmt_reader_event_of(const struct fmt_reader *r, const struct fmt_rec *rec)
 	at = sample ? sample_id_at(st) : trailer_id_at(st);
 	if (!at || rec->size < FMT_REC_HEADER_SIZE + 8 || at > rec->size - 8u)
 		return NO_EVENT;
-	id = le_get(sample ? rec->p + at : rec->p + rec->size - at, 8);
+	id = le_get64(sample ? rec->p + at : rec->p + rec->size - at);
 	return id ? find_id(r, id) : 0;
 }
 
-/* Fields in the order they have in a sample, and in a trailer; all are 8 bytes. */
-static const uint32_t in_sample[] = {
-	FMT_SAMPLE_IDENTIFIER, FMT_SAMPLE_IP, FMT_SAMPLE_TID,	    FMT_SAMPLE_TIME,
-	FMT_SAMPLE_ADDR,       FMT_SAMPLE_ID, FMT_SAMPLE_STREAM_ID, FMT_SAMPLE_CPU,
-};
-static const uint32_t in_trailer[] = {
-	FMT_SAMPLE_TID,	      FMT_SAMPLE_TIME, FMT_SAMPLE_ID,
-	FMT_SAMPLE_STREAM_ID, FMT_SAMPLE_CPU,  FMT_SAMPLE_IDENTIFIER,
-};
+/* Fields at the start of a sample, and of a trailer, in the order they have there; each is
+ * 8 bytes. An IDENTIFIER comes first in the one and last in the other. */
+#define IN_SAMPLE                                                                        \
+	(FMT_SAMPLE_IDENTIFIER | FMT_SAMPLE_IP | FMT_SAMPLE_TID | FMT_SAMPLE_TIME |      \
+	 FMT_SAMPLE_ADDR | FMT_SAMPLE_ID | FMT_SAMPLE_STREAM_ID | FMT_SAMPLE_CPU)
+#define IN_TRAILER                                                                       \
+	(FMT_SAMPLE_TID | FMT_SAMPLE_TIME | FMT_SAMPLE_ID | FMT_SAMPLE_STREAM_ID |       \
+	 FMT_SAMPLE_CPU | FMT_SAMPLE_IDENTIFIER)
 
-static void take_field(struct fmt_when *w, uint32_t field, const uint8_t *p)
+/* The fields at p, without an IDENTIFIER; behind them. */
+static const uint8_t *take_fields(struct fmt_when *w, uint64_t st, const uint8_t *p)
 {
-	switch (field) {
-	case FMT_SAMPLE_TID:
+	p += st & FMT_SAMPLE_IP ? 8 : 0;
+	if (st & FMT_SAMPLE_TID) {
 		w->has_tid = true;
 		w->pid = le_get32(p);
 		w->tid = le_get32(p + 4);
-		break;
-	case FMT_SAMPLE_TIME:
+		p += 8;
+	}
+	if (st & FMT_SAMPLE_TIME) {
 		w->has_time = true;
-		w->time = le_get(p, 8);
-		break;
-	case FMT_SAMPLE_CPU:
+		w->time = le_get64(p);
+		p += 8;
+	}
+	p += st & FMT_SAMPLE_ADDR ? 8 : 0;
+	if (st & FMT_SAMPLE_ID) {
+		w->id = le_get64(p);
+		p += 8;
+	}
+	p += st & FMT_SAMPLE_STREAM_ID ? 8 : 0;
+	if (st & FMT_SAMPLE_CPU) {
 		w->has_cpu = true;
 		w->cpu = le_get32(p);
-		break;
-	case FMT_SAMPLE_ID:
-	case FMT_SAMPLE_IDENTIFIER:
-		w->id = le_get(p, 8);
-		break;
+		p += 8;
 	}
+	return p;
 }
 
 int fmt_reader_when(const struct fmt_reader *r, const struct fmt_rec *rec,
 		    struct fmt_when *ret)
 {
-	int i = fmt_reader_event_of(r, rec);
+	struct fmt_when w = { .event = fmt_reader_event_of(r, rec) };
+	size_t layout = w.event < 0 ? 0 : (size_t)w.event, need;
 	bool sample = rec->type == FMT_REC_SAMPLE;
-	const uint32_t *order = sample ? in_sample : in_trailer;
-	size_t n = sample ? sizeof(in_sample) / 4 : sizeof(in_trailer) / 4;
-	size_t left = rec->size - FMT_REC_HEADER_SIZE, need = 0;
-	struct fmt_when w = { 0 };
 	const uint8_t *p;
 	uint64_t st;
 
 	if (rec->type >= FMT_REC_USER_START || !r->nr_events)
 		return -ENOENT;
-	if (i < 0 && !r->same_layout)
+	if (w.event < 0 && !r->same_layout)
 		return -ENOENT;
-	st = sample_type(&r->events[i < 0 ? 0 : i]);
-	if (!sample && !id_all(&r->events[i < 0 ? 0 : i]))
+	st = sample_type(&r->events[layout]);
+	if (!sample && !id_all(&r->events[layout]))
 		return -ENOENT;
-	for (size_t k = 0; k < n; k++)
-		need += st & order[k] ? 8 : 0;
-	if (need > left)
+	st &= sample ? IN_SAMPLE : IN_TRAILER;
+	need = words(st);
+	if (need > rec->size - FMT_REC_HEADER_SIZE)
 		return -EBADMSG;
 	p = rec->p + (sample ? FMT_REC_HEADER_SIZE : rec->size - need);
-	for (size_t k = 0; k < n; k++) {
-		if (!(st & order[k]))
-			continue;
-		take_field(&w, order[k], p);
+	if (sample && st & FMT_SAMPLE_IDENTIFIER) {
+		w.id = le_get64(p);
 		p += 8;
 	}
+	p = take_fields(&w, st, p);
+	if (!sample && st & FMT_SAMPLE_IDENTIFIER)
+		w.id = le_get64(p);
 	*ret = w;
 	return 0;
 }

@@ -303,6 +303,9 @@ static void the_layout_is_that_of_the_events_own_id(void **state)
 	assert_true(w.has_time && !w.has_tid);
 	assert_int_equal(w.time, 99);
 	assert_int_equal(w.id, 2);
+	assert_int_equal(w.event, 1);
+	assert_int_equal(fmt_reader_event_by_id(&f->r, 1), 0);
+	assert_int_equal(fmt_reader_event_by_id(&f->r, 3), -1);
 	assert_int_equal(fmt_reader_next(&f->r, &rec), 1);
 	assert_int_equal(fmt_reader_event_of(&f->r, &rec), -1);
 	assert_int_equal(fmt_reader_when(&f->r, &rec, &w), -ENOENT);
