@@ -52,6 +52,14 @@
 #define FMT_MMAP2_AT_ID		    44u /* u8[20] */
 #define FMT_MMAP2_AT_PROT	    64u /* u32 */
 #define FMT_MMAP2_AT_NAME	    72u
+#define FMT_COMM_AT_PID		    8u	/* u32; COMM and NAMESPACES [uapi] */
+#define FMT_COMM_AT_TID		    12u /* u32 */
+#define FMT_TASK_AT_PID		    8u	/* u32; FORK and EXIT [uapi] */
+#define FMT_TASK_AT_PPID	    12u /* u32 */
+#define FMT_TASK_AT_TID		    16u /* u32 */
+#define FMT_TASK_AT_PTID	    20u /* u32 */
+#define FMT_KSYMBOL_AT_FLAGS	    22u /* u16 [uapi] */
+#define FMT_BPF_EVENT_AT_ID	    12u /* u32 [uapi] */
 #define FMT_LOST_AT_LOST	    16u /* u64 [uapi] */
 #define FMT_LOST_SAMPLES_AT_LOST    8u	/* u64 [uapi] */
 #define FMT_AUX_AT_OFFSET	    8u	/* u64 [uapi] */
@@ -110,6 +118,8 @@ enum fmt_rec_type {
 	FMT_REC_FINISHED_INIT = 82, /* the last type perf 6.1 knows */
 	FMT_REC_COMPRESSED2 = 83,   /* perf 6.16 */
 	FMT_REC_BPF_METADATA = 84,  /* perf 6.17 */
+	FMT_REC_SCHEDSTAT_CPU = 85, /* perf 7.0 */
+	FMT_REC_SCHEDSTAT_DOMAIN = 86,
 };
 
 /* perf_event_header.misc [uapi]. */
@@ -266,6 +276,9 @@ enum fmt_rec_type {
 /* FMT_REC_HEADER_BUILD_ID: readers up to perf 6.12 take the padded name, 4 bytes short of
  * a multiple of 8, into char[PATH_MAX] without looking at its length (header.c). */
 #define FMT_BUILD_ID_NAME_MAX 4091u
+#define FMT_BUILD_ID_AT_ID    12u /* u8[20] */
+#define FMT_BUILD_ID_AT_SIZE  32u /* u8, with FMT_MISC_BUILD_ID_SIZE; else 20 is meant */
+#define FMT_BUILD_ID_AT_NAME  36u
 
 /* FMT_REC_EVENT_UPDATE and FMT_REC_CPU_MAP [perf]. */
 #define FMT_EVENT_UPDATE_UNIT  0u

@@ -143,7 +143,7 @@ static bool is_vdso(const char *name)
 	return !strcmp(name, "[vdso]");
 }
 
-static bool is_file(uint16_t misc, const char *name)
+bool dsos_is_file(uint16_t misc, const char *name)
 {
 	if (misc == FMT_MISC_KERNEL)
 		return name[0] == '/' || name[0] == '[';
@@ -161,7 +161,7 @@ static int add(struct dsos *d, uint16_t misc, const char *name, uint64_t ino,
 {
 	struct dso key = { .misc = misc };
 
-	if (!is_file(misc, name))
+	if (!dsos_is_file(misc, name))
 		return 0;
 	/* The map is called after its reference symbol, the kernel is not. */
 	if (misc == FMT_MISC_KERNEL && starts(name, KERNEL_NAME))

@@ -7,6 +7,7 @@
 #ifndef RECORDER_DSOS_H
 #define RECORDER_DSOS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,9 +19,11 @@ struct dsos; /* opaque: a hash set that owns its strings */
 int dsos_new(struct dsos **ret); /* 0 or -ENOMEM */
 void dsos_free(struct dsos *d);	 /* NULL is fine */
 
-/* misc: FMT_MISC_KERNEL or FMT_MISC_USER. size 0: not known yet. Names of memory that is no
- * file ("//anon", "[heap]", "[stack]", "/dev/zero", "/memfd:...", "anon_inode:...", "/SYSV...")
- * are not taken; [vdso] is, with its own id. 0 or -ENOMEM. */
+/* misc: FMT_MISC_KERNEL or FMT_MISC_USER. Names of memory that is no file ("//anon", "[heap]",
+ * "[stack]", "/dev/zero", "/memfd:...", "anon_inode:...", "/SYSV...") are none; [vdso] is. */
+bool dsos_is_file(uint16_t misc, const char *name);
+/* size 0: not known yet. Names that are no file are not taken; [vdso] is, with its own id.
+ * 0 or -ENOMEM. */
 int dsos_add(struct dsos *d, uint16_t misc, const char *name, const uint8_t *id, size_t size);
 
 /* A PERF_RECORD_MMAP2 or MMAP as it lies in a ring or file (`size` bytes, header first):
