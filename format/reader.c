@@ -59,6 +59,25 @@ void fmt_reader_rewind(struct fmt_reader *r)
 		fmt_unz_reset(r->unz);
 }
 
+void fmt_reader_all_data(struct fmt_reader *r)
+{
+	r->data_end = r->len;
+	r->killed = false;
+	r->missing = 0;
+	r->finished = false;
+}
+
+void fmt_reader_seek(struct fmt_reader *r, uint64_t at)
+{
+	r->at = at;
+	r->bad_at = 0;
+	r->bad_what = NULL;
+	r->cut = (struct fmt_rec){ 0 };
+	r->inflating = false;
+	if (r->unz)
+		fmt_unz_reset(r->unz);
+}
+
 /* Wait for n bytes from r->at on to be there, where more can come. */
 static int await(struct fmt_reader *r, uint64_t n)
 {
@@ -83,34 +102,34 @@ static int runs_over(struct fmt_reader *r, const char *what)
 			      what);
 }
 
-/* How many bytes follow the record, outside its size: 0, or an error. */
-static int payload_len(struct fmt_reader *r, const struct fmt_rec *rec, uint64_t *ret)
+int fmt_rec_payload(const struct fmt_rec *rec, uint64_t *ret)
 {
-	uint64_t n;
-
+	*ret = 0;
 	if (rec->type == FMT_REC_AUXTRACE) {
 		if (rec->size < FMT_AUXTRACE_RECORD_SIZE)
-			return fmt_reader_bad(r, -EBADMSG, rec->at,
-					      "an AUXTRACE record of 48 bytes");
+			return -EBADMSG;
 		*ret = le_get(rec->p + FMT_AUXTRACE_AT_SIZE, 8);
-		return 0;
+	} else if (rec->type == FMT_REC_HEADER_TRACING_DATA) {
+		if (rec->size < 12)
+			return -EBADMSG;
+		/* simpleperf puts the tracing data inside the record's own size. */
+		if (rec->size <= TRACING_RECORD_MAX)
+			*ret = le_get32(rec->p + 8);
 	}
-	if (rec->size < 12)
-		return fmt_reader_bad(r, -EBADMSG, rec->at,
-				      "a TRACING_DATA record of 12 bytes or more");
-	n = le_get32(rec->p + 8);
-	/* simpleperf puts the tracing data inside the record's own size. */
-	*ret = rec->size > TRACING_RECORD_MAX ? 0 : n;
 	return 0;
 }
 
 static int take_payload(struct fmt_reader *r, struct fmt_rec *rec)
 {
 	uint64_t left;
-	int err = payload_len(r, rec, &rec->payload_len);
+	int err;
 
-	if (!err)
-		err = await(r, rec->size + rec->payload_len);
+	if (fmt_rec_payload(rec, &rec->payload_len))
+		return fmt_reader_bad(r, -EBADMSG, rec->at,
+				      rec->type == FMT_REC_AUXTRACE ?
+					      "an AUXTRACE record of 48 bytes" :
+					      "a TRACING_DATA record of 12 bytes or more");
+	err = await(r, rec->size + rec->payload_len);
 	if (err)
 		return err;
 	left = r->data_end - rec->at - rec->size;
@@ -222,12 +241,14 @@ static void skip_payload(struct fmt_reader *r, const struct fmt_rec *rec)
 	fmt_reader_odd(r, rec, "AUXTRACE outside of COMPRESSED records");
 }
 
-/* 1, 0 when the file's next record is due, or -ENOMEM. */
-static int next_inflated(struct fmt_reader *r, struct fmt_rec *ret)
+int fmt_reader_next_inflated(struct fmt_reader *r, struct fmt_rec *ret)
 {
 	struct fmt_rec rec = { .at = r->inflated_at, .inflated = true };
-	int got = fmt_unz_next(r->unz, &rec.p, &rec.inner_at);
+	int got;
 
+	if (!r->inflating)
+		return 0;
+	got = fmt_unz_next(r->unz, &rec.p, &rec.inner_at);
 	if (got > 0) {
 		take_header(&rec);
 		skip_payload(r, &rec);
@@ -245,7 +266,7 @@ static int next_inflated(struct fmt_reader *r, struct fmt_rec *ret)
 int fmt_reader_next(struct fmt_reader *r, struct fmt_rec *ret)
 {
 	struct fmt_rec rec;
-	int got = r->inflating ? next_inflated(r, ret) : 0;
+	int got = fmt_reader_next_inflated(r, ret);
 
 	if (got)
 		return got;

@@ -117,8 +117,23 @@ int fmt_reader_open_bare(struct fmt_reader *ret, uint64_t sample_type, const voi
 
 /* The next record: 1, 0 at the end, or an error as above (the cursor stays). */
 int fmt_reader_next(struct fmt_reader *r, struct fmt_rec *ret);
+/* The next record out of the last COMPRESSED record alone: 1, 0 when the next record of the
+ * file itself is due. */
+int fmt_reader_next_inflated(struct fmt_reader *r, struct fmt_rec *ret);
 /* Back to the first record. */
 void fmt_reader_rewind(struct fmt_reader *r);
+
+/* For whoever mends a file: data.size is not believed, records may come up to the end of
+ * the file. */
+void fmt_reader_all_data(struct fmt_reader *r);
+/* Header form: records end at `at`, and the feature table is there. */
+void fmt_reader_end_data(struct fmt_reader *r, uint64_t at);
+/* Go on at a file offset. A zstd stream is not carried on across the gap: what is left of
+ * it would inflate to bytes that never were. */
+void fmt_reader_seek(struct fmt_reader *r, uint64_t at);
+/* How many bytes follow a record outside its size (AUXTRACE, TRACING_DATA), by the record
+ * itself, whose `size` bytes are there: 0, or -EBADMSG when it is too short to say. */
+int fmt_rec_payload(const struct fmt_rec *rec, uint64_t *ret);
 
 /* Payload of a feature section, or in pipe form of the first HEADER_FEATURE record of
  * that kind that has passed: 0, -ENOENT when the file has none, -EBADMSG when the table

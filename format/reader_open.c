@@ -47,6 +47,17 @@ static int place_data(struct fmt_reader *r, uint64_t header_size)
 	return 0;
 }
 
+void fmt_reader_end_data(struct fmt_reader *r, uint64_t at)
+{
+	r->data_end = at;
+	r->features_at = at;
+	if (word(r, FMT_HDR_SIZE) == FMT_HEADER_SIZE)
+		for (unsigned i = 0; i < FMT_HDR_FEATURE_WORDS; i++)
+			r->feat_bits[i] = word(r, FMT_HDR_FEATURES + 8 * i);
+	r->finished = fmt_reader_has_table(r);
+	fmt_reader_event_desc(r);
+}
+
 static int open_file(struct fmt_reader *r, uint64_t header_size)
 {
 	uint64_t step;
@@ -66,11 +77,8 @@ static int open_file(struct fmt_reader *r, uint64_t header_size)
 	if (err)
 		return err;
 	/* perf sets the bits when it starts and writes the table when it ends. */
-	if (header_size == FMT_HEADER_SIZE && !r->killed && !r->missing)
-		for (unsigned i = 0; i < FMT_HDR_FEATURE_WORDS; i++)
-			r->feat_bits[i] = word(r, FMT_HDR_FEATURES + 8 * i);
-	r->finished = fmt_reader_has_table(r);
-	fmt_reader_event_desc(r);
+	if (!r->killed && !r->missing)
+		fmt_reader_end_data(r, r->data_end);
 	return 0;
 }
 
