@@ -59,6 +59,9 @@ obj        = $(patsubst %.c,$(O)/obj/%.o,$(1))
 bins      := $(patsubst tests/unit/%.c,$(O)/bin/%,$(unit))
 tool_bins := $(patsubst tests/tools/%.c,$(O)/tools/%,$(tools))
 prog_bins := $(patsubst tests/prog/%,$(O)/prog/%,$(basename $(progs)))
+fuzz      := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+replays   := $(addprefix $(O)/replay/bin/,$(fuzz))
+fuzzers   := $(addprefix $(O)/fuzz/bin/,$(fuzz))
 
 # What the build and the tests need on Debian 12, one package a word.
 BUILD_DEPS = gcc make pkg-config libelf-dev libjansson-dev libipt-dev libzydis-dev \
@@ -67,7 +70,8 @@ TEST_DEPS  = libcmocka-dev linux-perf mandoc shellcheck python3 procps util-linu
              qemu-system-x86 busybox-static cpio
 DEPS       = $(BUILD_DEPS) $(TEST_DEPS)
 
-.PHONY: all deps demo check unit e2e soft guest layering lint man bench install dist clean help
+.PHONY: all deps demo check unit e2e soft guest replay fuzz layering lint man bench install \
+	dist clean help
 all: $(O)/bin/auxrec                      ## build the program
 
 $(O)/bin/auxrec: $(call obj,$(recorder)) $(O)/libformat.a $(O)/libperfio.a
@@ -94,7 +98,7 @@ check: deps                               ## all tests this machine can run
 	@$(MAKE) --no-print-directory all test-parts
 	@tests/check.sh $(O)
 .PHONY: test-parts
-test-parts: $(bins) $(tool_bins) $(prog_bins)
+test-parts: $(bins) $(tool_bins) $(prog_bins) $(replays)
 
 unit: $(bins)                             ## cmocka tests only
 	@tests/check.sh $(O) unit
@@ -125,6 +129,38 @@ $(O)/prog/%: tests/prog/%.S
 	@mkdir -p $(@D)
 	$(CC) -nostdlib -static -o $@ $<
 
+# The fuzz targets without a fuzzer: format/, which reads what files say, is sanitized in
+# every build; the rest as the build is.
+replay_san = $(if $(SAN),,-O1 -fsanitize=address,undefined -fno-sanitize-recover=all)
+replay: $(replays)                        ## fuzz targets over the corpus and mutations of it
+	@tests/check.sh $(O) replay
+$(O)/replay/obj/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) $(ALL_CFLAGS) $(replay_san) -MMD -MP -c -o $@ $<
+$(O)/replay/bin/%: $(O)/replay/obj/tests/fuzz/fuzz_%.o $(O)/replay/obj/tests/fuzz/replay.o \
+		$(patsubst %.c,$(O)/replay/obj/%.o,$(format)) $(O)/librecorder.a $(O)/libperfio.a
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(ALL_CFLAGS) $(replay_san) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# With libFuzzer, that is clang; what it finds stays in $(O)/fuzz.
+FUZZ_CC      ?= clang
+FUZZ_SECONDS ?= 60
+fuzz_san   = -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+fuzz:                                     ## the same with libFuzzer, FUZZ_SECONDS=60 each
+	@tests/deps.sh $(DEPS) clang
+	@$(MAKE) --no-print-directory $(fuzzers)
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run.sh $(O)/fuzz
+$(O)/fuzz/obj/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(call say,CC)$(FUZZ_CC) $(ALL_CFLAGS) $(fuzz_san) -fsanitize=fuzzer-no-link -MMD -MP \
+		-c -o $@ $<
+$(O)/fuzz/bin/%: $(O)/fuzz/obj/tests/fuzz/fuzz_%.o \
+		$(patsubst %.c,$(O)/fuzz/obj/%.o,$(format) $(perfio) \
+			$(filter-out recorder/main.c,$(recorder)))
+	@mkdir -p $(@D)
+	$(call say,LINK)$(FUZZ_CC) $(ALL_CFLAGS) $(fuzz_san) -fsanitize=fuzzer $(LDFLAGS) \
+		-o $@ $^ $(LIBS)
+
 layering:                                 ## format and perfio know nobody, one library one place
 	@tests/layering.sh
 lint:                                     ## slips that have bitten others: error signs, shell
@@ -145,7 +181,7 @@ dist:                                     ## tarball of HEAD
 clean:                                    ## remove every build tree
 	rm -rf build build-*
 help:                                     ## this list
-	@sed -n 's/^\([a-z0-9]*\):.*## /\1	/p' Makefile
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1	/p' Makefile
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 .SECONDARY:

@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Run the tests: check.sh BUILD [PART...]. Parts: unit e2e layering lint man (default: all).
+# Run the tests: check.sh BUILD [PART...]. Parts: layering lint man unit
+# replay e2e (default: all), or the names of single e2e tests (t-output ...).
 # A test ends with 0 passed, 77 skipped (its last line says why), anything else failed.
 # The last line of the output is the sum.
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd) || exit 1
 shift
-[ $# -gt 0 ] || set -- layering lint man unit e2e
+[ $# -gt 0 ] || set -- layering lint man unit replay e2e
 passed=0 failed=0 skipped=0
 failures=
 work=$(mktemp -d) || exit 1
@@ -59,9 +60,25 @@ run_unit() {
 	fi
 }
 
+# A fuzz target over the corpus, its own seeds, and mutations of both. Whole commands take
+# longer; their sound files must also stand 20,000 changed bytes.
+replay() {
+	set -- "$1" "$build/replay/bin/$1" "$here/corpus" "$here/fuzz/seeds/$1"
+	[ "$1" = cmd ] || { run "replay-$1" "$2" -n 2000 -b 400000 "$3" "$4"; return; }
+	run "replay-$1" "$2" -n 100 -b 100000 "$3" "$4"
+	for f in quipper/perf.data.piped.header_features_aligned-6.12 \
+		quipper/perf.data.group_desc-4.14 simpleperf/etm/perf_etm.data \
+		linux-perf-data/sleep.compressed2.data derived/piped.intel_pt.killed; do
+		run "flips-${f##*/}" "$2" -f -n 4000 "$3/$f"
+	done
+}
+
 for part; do
 	case $part in
 	unit) for t in "$build"/bin/test_*; do run_unit "$t"; done ;;
+	replay) for t in "$build"/replay/bin/*; do
+		replay "${t##*/}"
+	     done ;;
 	e2e) for t in "$here"/e2e/t-*.sh; do
 		t=${t##*/}
 		run "${t%.sh}" sh "$here/e2e/$t"
