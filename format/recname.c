@@ -50,6 +50,8 @@ static const char *const names[] = {
 	[FMT_REC_FINISHED_INIT] = "FINISHED_INIT",
 	[FMT_REC_COMPRESSED2] = "COMPRESSED2",
 	[FMT_REC_BPF_METADATA] = "BPF_METADATA",
+	[FMT_REC_SCHEDSTAT_CPU] = "SCHEDSTAT_CPU",
+	[FMT_REC_SCHEDSTAT_DOMAIN] = "SCHEDSTAT_DOMAIN",
 };
 
 const char *fmt_record_name(uint32_t type)
