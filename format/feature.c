@@ -195,6 +195,20 @@ static int clock_data(struct fmt_buf *b, const struct fmt_features *f)
 	return 1;
 }
 
+static int compressed(struct fmt_buf *b, const struct fmt_features *f)
+{
+	enum { VERSION = 0, ZSTD = 1 }; /* PERF_COMP_ZSTD, util/env.h */
+
+	if (!f->zip_level)
+		return 0;
+	fmt_put_le(b, VERSION, 4);
+	fmt_put_le(b, ZSTD, 4);
+	fmt_put_le(b, f->zip_level, 4);
+	fmt_put_le(b, f->zip_ratio, 4);
+	fmt_put_le(b, f->zip_inflated_max, 4);
+	return 1;
+}
+
 struct row {
 	const char *name;
 	/* Appends the payload: 1, or 0 when the value is absent. NULL: never written. */
@@ -230,7 +244,7 @@ static const struct row rows[FMT_FEAT_LAST] = {
 	[FMT_FEAT_DIR_FORMAT]	   = { "dir format", NULL, false },
 	[FMT_FEAT_BPF_PROG_INFO]   = { "bpf prog info", NULL, true },
 	[FMT_FEAT_BPF_BTF]	   = { "bpf btf", NULL, true },
-	[FMT_FEAT_COMPRESSED]	   = { "compressed", NULL, true },
+	[FMT_FEAT_COMPRESSED]	   = { "compressed", compressed, true },
 	[FMT_FEAT_CPU_PMU_CAPS]	   = { "cpu pmu caps", NULL, true },
 	[FMT_FEAT_CLOCK_DATA]	   = { "clock data", clock_data, true },
 	[FMT_FEAT_HYBRID_TOPOLOGY] = { "hybrid topology", NULL, false },
@@ -250,6 +264,29 @@ int fmt_put_feature(struct fmt_buf *b, enum fmt_feat feat, const struct fmt_feat
 	const struct row *row = row_of(feat);
 	int there = row->encode ? row->encode(b, f) : 0;
 
+	return b->err ? b->err : there;
+}
+
+int fmt_put_header_feature(struct fmt_buf *b, enum fmt_feat feat,
+			   const struct fmt_features *f)
+{
+	const size_t head = FMT_REC_HEADER_SIZE + 8;
+	struct fmt_buf payload = { 0 };
+	int there = feat == FMT_FEAT_LAST ? 1 : fmt_put_feature(&payload, feat, f);
+	size_t at;
+
+	if (there < 0 && !b->err)
+		b->err = there;
+	if (there > 0 && payload.len <= FMT_REC_SIZE_MAX - head) {
+		at = fmt_record_begin(b, FMT_REC_HEADER_FEATURE, 0);
+		fmt_put_le(b, feat, 8);
+		fmt_put(b, payload.data, payload.len);
+		fmt_put_zero(b, -payload.len & 7);
+		(void)fmt_record_end(b, at); /* the error sticks in b */
+	} else {
+		there = 0;
+	}
+	fmt_buf_done(&payload);
 	return b->err ? b->err : there;
 }
 

@@ -136,11 +136,21 @@ struct fmt_features {
 	bool have_clock; /* events use attr.clockid: CLOCKID and CLOCK_DATA */
 	uint32_t clockid;
 	uint64_t clock_res_ns, wall_ns, clock_ns;
+	/* The records of the kernel are in COMPRESSED records: level (0: they are not), how
+	 * many times smaller that made them (0: not known yet), and the most bytes that one
+	 * record inflates to, without which perf reads none. */
+	uint32_t zip_level, zip_ratio, zip_inflated_max;
 };
 
 /* Append the payload of one feature. Returns 1 when there is one (even if empty), 0 when
  * the value is absent and nothing was appended, or buf.err. */
 int fmt_put_feature(struct fmt_buf *b, enum fmt_feat feat, const struct fmt_features *f);
+
+/* Append the feature as a HEADER_FEATURE record, when it has a value that fits into one;
+ * FMT_FEAT_LAST, which has none, always. 1, 0 or buf.err. perf looks at these records in
+ * header form, too (perf script, report). */
+int fmt_put_header_feature(struct fmt_buf *b, enum fmt_feat feat,
+			   const struct fmt_features *f);
 
 /* True for features that go through a pipe as HEADER_FEATURE: not TRACING_DATA, BUILD_ID,
  * AUXTRACE, BRANCH_STACK, STAT, CACHE, DIR_FORMAT, HYBRID_TOPOLOGY. */

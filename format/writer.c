@@ -27,7 +27,20 @@ void fmt_writer_done(struct fmt_writer *w)
 	free(w->index);
 	free(w->ids);
 	fmt_buf_done(&w->scratch);
+	fmt_zip_free(w->zip);
 	*w = (struct fmt_writer){ .sink = w->sink, .pipe = w->pipe };
+}
+
+int fmt_writer_zip(struct fmt_writer *w, int level)
+{
+	return fmt_zip_new(&w->zip, level);
+}
+
+uint32_t fmt_writer_zip_ratio(const struct fmt_writer *w)
+{
+	const struct fmt_zipped *z = &w->zipped;
+
+	return z->out ? (uint32_t)((z->in + z->out / 2) / z->out) : 0;
 }
 
 static uint64_t total(const struct iovec *v, int n)
@@ -87,6 +100,7 @@ static void commit(struct fmt_writer *w)
 {
 	w->valid = w->pos;
 	w->valid_index = w->nr_index;
+	w->valid_zipped = w->zipped;
 	w->dirty = false;
 }
 
@@ -148,37 +162,13 @@ static int note_ids(struct fmt_writer *w, const struct fmt_event *ev, size_t nr_
 	return 0;
 }
 
-static void put_header_feature(struct fmt_buf *b, enum fmt_feat feat,
-			       const struct fmt_buf *payload)
-{
-	size_t at = fmt_record_begin(b, FMT_REC_HEADER_FEATURE, 0);
-
-	fmt_put_le(b, feat, 8);
-	fmt_put(b, payload->data, payload->len);
-	fmt_put_zero(b, -payload->len & 7);
-	(void)fmt_record_end(b, at); /* the error sticks in b */
-}
-
 /* The features of a stream, as far as each fits a record, and their end mark. */
 static void put_stream_features(struct fmt_buf *b, const struct fmt_features *f)
 {
-	const size_t max = FMT_REC_SIZE_MAX - FMT_REC_HEADER_SIZE - 8;
-	struct fmt_buf payload = { 0 };
-
-	for (unsigned i = 1; i < FMT_FEAT_LAST; i++) {
-		enum fmt_feat feat = (enum fmt_feat)i;
-
-		fmt_buf_reset(&payload);
-		if (!fmt_feature_in_pipe(feat) || !fmt_put_feature(&payload, feat, f))
-			continue;
-		if (payload.err && !b->err)
-			b->err = payload.err;
-		if (payload.len <= max)
-			put_header_feature(b, feat, &payload);
-	}
-	fmt_buf_reset(&payload);
-	put_header_feature(b, FMT_FEAT_LAST, &payload);
-	fmt_buf_done(&payload);
+	for (unsigned i = 1; i < FMT_FEAT_LAST; i++)
+		if (fmt_feature_in_pipe((enum fmt_feat)i))
+			fmt_put_header_feature(b, (enum fmt_feat)i, f);
+	fmt_put_header_feature(b, FMT_FEAT_LAST, f);
 }
 
 /* The record that announces `len` bytes of tracing data and counts their padding, too. */
@@ -357,12 +347,40 @@ int fmt_writer_round(struct fmt_writer *w, bool marker)
 	return fmt_writer_round_spans(w, v, 0, marker);
 }
 
+/* The spans v[0..*n) become COMPRESSED records: all are appended but the last, which is v[0]
+ * then, so that a round of one record still leaves in one call with its marker. */
+static int append_zipped(struct fmt_writer *w, struct iovec *v, int *n)
+{
+	struct iovec rec = { 0 };
+	size_t inflated = 0;
+	int err;
+
+	fmt_zip_feed(w->zip, v, *n);
+	while (fmt_zip_more(w->zip)) {
+		err = append_data(w, &rec, 1);
+		if (err)
+			return err;
+		err = fmt_zip_next(w->zip, &rec, &inflated);
+		if (err < 0)
+			return err;
+		w->zipped.in += inflated;
+		w->zipped.out += rec.iov_len;
+	}
+	v[0] = rec;
+	*n = 1;
+	return 0;
+}
+
 int fmt_writer_round_spans(struct fmt_writer *w, struct iovec *v, int n, bool marker)
 {
-	int err;
+	int err = 0;
 
 	if (w->failed)
 		return w->failed;
+	if (w->zip && n)
+		err = append_zipped(w, v, &n);
+	if (err)
+		return err;
 	if (marker && (w->dirty || total(v, n))) {
 		fmt_buf_reset(&w->scratch);
 		err = fmt_put_finished_round(&w->scratch);
@@ -404,6 +422,7 @@ static int roll_back(struct fmt_writer *w)
 	w->unsure = false;
 	w->pos = w->valid;
 	w->nr_index = w->valid_index;
+	w->zipped = w->valid_zipped;
 	w->dirty = false;
 	return 0;
 }

@@ -13,7 +13,8 @@
  * short, or one without tracing data, opens and shows their samples as "raw 0x...".
  *
  * The writer owns no descriptor: bytes leave through a sink. It never copies what it is
- * handed: headers and spans go out in one call.
+ * handed: headers and spans go out in one call. Only when ring bytes are to be compressed
+ * (fmt_writer_zip()) do they pass through its memory, 64 KiB at a time.
  *
  * Order of calls: fmt_writer_init, fmt_writer_begin, any of put/spans/aux and
  * fmt_writer_round, at last fmt_writer_finish; fmt_writer_done at any time.
@@ -32,6 +33,7 @@
 #include "format/buf.h"
 #include "format/event.h"
 #include "format/feature.h"
+#include "format/zip.h"
 
 struct fmt_sink {
 	/* Append all bytes of v[0..n). May change the iovecs. 0 or -errno. */
@@ -44,6 +46,11 @@ struct fmt_sink {
 	 * data.size is advanced. */
 	int (*sync)(void *ctx);
 	void *ctx;
+};
+
+/* Ring bytes that were compressed, and what that made of them. */
+struct fmt_zipped {
+	uint64_t in, out;
 };
 
 struct fmt_writer {
@@ -59,6 +66,8 @@ struct fmt_writer {
 	size_t nr_events;
 	struct fmt_id_list *ids; /* of each event, in a file */
 	struct fmt_buf scratch;
+	struct fmt_zip *zip; /* NULL: ring bytes leave as they are */
+	struct fmt_zipped zipped, valid_zipped; /* now, and after the last completed round */
 	int failed;  /* what the sink said; everything but rollback and finish repeats it */
 	bool unsure; /* a patch failed: the header may hold the old value or the new */
 	bool complete; /* the bitmap is stored: nothing is cut off any more */
@@ -66,6 +75,15 @@ struct fmt_writer {
 
 /* pipe: the stream form; the sink then needs append only. */
 void fmt_writer_init(struct fmt_writer *w, const struct fmt_sink *sink, bool pipe);
+
+/* Between init and begin: the ring bytes of fmt_writer_round_spans() leave in COMPRESSED
+ * records. Readers then need the COMPRESSED feature (f->zip_level and what follows) before
+ * the first of them: a stream has it among its first records; in a file the first record must
+ * be that of fmt_put_header_feature(), since the features come too late for one that is
+ * killed. 0, -EINVAL (no such level) or -ENOMEM. */
+int fmt_writer_zip(struct fmt_writer *w, int level);
+/* How many times smaller compressing made the ring bytes, rounded; 0: none were. */
+uint32_t fmt_writer_zip_ratio(const struct fmt_writer *w);
 
 /* File: header (bitmap 0, data.size 0), ids, attrs. Stream: 16-byte header, HEADER_ATTR and
  * the pipe's features with their end mark, TRACING_DATA where there is one. `f` is used in
@@ -96,8 +114,9 @@ int fmt_writer_aux(struct fmt_writer *w, const struct fmt_auxtrace *a, const str
  * is set (leave it out before FINISHED_INIT), then data.size. */
 int fmt_writer_round(struct fmt_writer *w, bool marker);
 /* The same with the last records of the round: kernel ring bytes as they lie in the rings,
- * whole records, leave together with the marker in one call. v has room for n + 1 and is
- * changed. */
+ * whole records, leave together with the marker in one call, or in as many COMPRESSED records
+ * as it takes. v has room for n + 1 and is changed. When compressing fails, -ENOMEM or
+ * -EBADMSG (fmt_zip_next()), roll back: a part may be written. */
 int fmt_writer_round_spans(struct fmt_writer *w, struct iovec *v, int n, bool marker);
 
 /* After a failed append: forget what followed the last round and cut the file there; the

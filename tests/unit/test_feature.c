@@ -254,6 +254,36 @@ static void times_and_clocks_are_nanoseconds(void **state)
 		   "1e1d1c1b1a191817 0f0e0d0c0b0a0000"); /* wall clock, that clock */
 }
 
+static void compression_is_five_numbers(void **state)
+{
+	const struct fmt_features f = { .zip_level = 9, .zip_ratio = 16,
+					.zip_inflated_max = 65024 };
+
+	(void)state;
+	is_written(FMT_FEAT_COMPRESSED, &f, /* version 0, zstd, level, ratio, mmap_len */
+		   "00000000 01000000 09000000 10000000 00fe0000");
+}
+
+static void a_feature_becomes_a_record_if_it_fits(void **state)
+{
+	static char text[70000];
+	const struct fmt_features f = { .hostname = text, .zip_level = 1,
+					.zip_inflated_max = 256 };
+
+	(void)state;
+	assert_int_equal(fmt_put_header_feature(&b, FMT_FEAT_COMPRESSED, &f), 1);
+	hex_expect(b.data, b.len, /* HEADER_FEATURE, size 40, 27; padded to 8 */
+		   "50000000 0000 2800 1b00000000000000"
+		   "00000000 01000000 01000000 00000000 00010000 00[4]");
+	fmt_buf_reset(&b);
+	assert_int_equal(fmt_put_header_feature(&b, FMT_FEAT_CPUID, &f), 0);
+	memset(text, 'x', sizeof(text) - 1);
+	assert_int_equal(fmt_put_header_feature(&b, FMT_FEAT_HOSTNAME, &f), 0);
+	assert_int_equal(b.len, 0);
+	assert_int_equal(fmt_put_header_feature(&b, FMT_FEAT_LAST, &f), 1);
+	hex_expect(b.data, b.len, "50000000 0000 1000 2000000000000000");
+}
+
 static void build_ids_are_records_of_the_host(void **state)
 {
 	static char longer[FMT_BUILD_ID_NAME_MAX + 2];
@@ -367,6 +397,8 @@ int main(void)
 		TEST(groups_have_name_leader_and_size),
 		TEST(the_trace_index_may_be_empty),
 		TEST(times_and_clocks_are_nanoseconds),
+		TEST(compression_is_five_numbers),
+		TEST(a_feature_becomes_a_record_if_it_fits),
 		TEST(build_ids_are_records_of_the_host),
 		TEST(tracing_data_passes_through),
 		TEST(an_absent_value_is_not_written),
