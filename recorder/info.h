@@ -56,7 +56,8 @@ struct info {
 	struct info_gaps gaps;
 	bool has_aux_info;
 	uint32_t aux_type; /* FMT_AUXTRACE_* */
-	uint64_t whole_to; /* offset behind the last whole record */
+	uint64_t whole_to;   /* offset behind the last whole record */
+	uint64_t not_walked; /* bytes of the records' section behind that */
 	struct info_fault faults[INFO_FAULTS_MAX];
 	size_t nr_faults; /* all of them, kept or not */
 };

@@ -247,12 +247,16 @@ static int walk(struct info *i, struct input *in)
 int info_fold(struct info *ret, struct input *in)
 {
 	struct info i = { .whole_to = in->r.data_offset };
+	uint64_t end = in->r.data_end; /* of an interrupted recording: moves back */
 	int err = walk(&i, in);
 
 	if (err) {
 		info_done(&i);
 		return err;
 	}
+	if (end < in->r.data_end)
+		end = in->r.data_end; /* of a stream: has come since */
+	i.not_walked = end - i.whole_to;
 	join_gaps(&i);
 	*ret = i;
 	return 0;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/abi.h"
 #include "format/event.h"
 #include "format/le.h"
 #include "recorder/info.h"
@@ -65,6 +66,7 @@ static json_t *event(const struct fmt_reader_event *e, int *err)
 	jtree_set(o, "name", text(e->name), err);
 	jtree_set(o, "type", number(fmt_attr_type(e->attr, e->attr_size)), err);
 	jtree_set(o, "config", number(fmt_attr_config(e->attr, e->attr_size)), err);
+	jtree_set(o, "attr_size", number(le_get32(e->attr + FMT_ATTR_AT_SIZE)), err);
 	jtree_set(o, "ids", ids, err);
 	return o;
 }
@@ -220,9 +222,11 @@ static void set_all(json_t *o, const struct info_file *f, int *err)
 
 	jtree_set(o, "file", text(f->path), err);
 	jtree_set(o, "bytes", number(f->bytes), err);
+	jtree_set(o, "format_version", number(f->r->version), err);
 	jtree_set(o, "form", json_string(f->r->pipe ? "pipe" : "file"), err);
 	jtree_set(o, "finished", json_boolean(f->r->finished), err);
 	jtree_set(o, "whole_to", number(i->whole_to), err);
+	jtree_set(o, "not_walked", number(i->not_walked), err);
 	jtree_set(o, "source", text(info_source(i, f->r)), err);
 	jtree_set(o, "aux_type", text(info_aux_name(i)), err);
 	jtree_set(o, "version", text(fmt_reader_feature_str(f->r, FMT_FEAT_VERSION)), err);
