@@ -28,7 +28,21 @@ void soft_bytes_done(struct soft_bytes *b)
 {
 	while (b->head)
 		drop_head(b);
-	*b = (struct soft_bytes){ .limit = b->limit };
+	*b = (struct soft_bytes){ .limit = b->limit, .window = b->window };
+}
+
+/* Whole chunks that the window does not need are forgotten. */
+static void move_window(struct soft_bytes *b)
+{
+	while (b->window && b->head != b->tail) {
+		size_t n = b->head->end - b->head->begin;
+
+		if (b->held - n < b->window)
+			return;
+		b->held -= n;
+		b->offset += n;
+		drop_head(b);
+	}
 }
 
 bool soft_bytes_reserve(struct soft_bytes *b, size_t n)
@@ -38,6 +52,8 @@ bool soft_bytes_reserve(struct soft_bytes *b, size_t n)
 	struct soft_chunk *c = b->tail;
 
 	assert(n <= CHUNK_MIN);
+	if (c && c->size - c->end < n)
+		move_window(b);
 	if (b->held + n > limit)
 		return false;
 	if (c && c->size - c->end >= n)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A byte queue that grows by chunks. What is reserved in one go lies in one chunk, so that
- * whoever writes whole units after a reservation never has a unit cut by a reader.
+ * whoever writes whole units after a reservation never has a unit cut by a reader, nor by
+ * a window that has moved on.
  */
 #ifndef PERFIO_SOFT_BYTES_H
 #define PERFIO_SOFT_BYTES_H
@@ -19,6 +20,7 @@ struct soft_bytes {
 	size_t held;	 /* bytes here */
 	size_t shown;	 /* of these, handed out by the last peek */
 	size_t limit;	 /* reservations beyond this fail; 0: SOFT_BYTES_LIMIT */
+	size_t window;	 /* keep at least the newest so many bytes, forget older; 0: all */
 };
 
 #define SOFT_BYTES_LIMIT ((size_t)256 << 20)

@@ -32,6 +32,9 @@ struct soft_config {
 	uint32_t psb_bytes; /* a PSB+ after at least so many bytes; 2048..1 MiB */
 	bool noretcomp;	    /* no return compression (config bit noretcomp) */
 	bool tsc;	    /* TSC packets (config bit tsc) */
+	/* Flight recording: of each queue, at least the newest so many bytes are kept and not
+	 * much more; what is older is forgotten. 0: all is kept for the caller to drain. */
+	size_t window;
 	bool pin;	    /* keep tracer and traced threads on one cpu */
 	/* Test oracle: directory that receives PID.TID files of executed addresses, u64
 	 * little-endian each, or NULL. A file is complete when its thread has ended or is

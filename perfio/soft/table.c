@@ -31,6 +31,7 @@ int soft_table_add(struct soft_thread **ret, struct soft *s, pid_t pid, pid_t ti
 	t->stats = &s->stats;
 	t->log = (struct soft_iplog){ .dir = s->ip_log, .pid = pid, .tid = tid };
 	soft_pt_init(&t->pt, &s->enc);
+	t->pt.out.window = s->cfg.window;
 	s->all[s->nr++] = t;
 	s->live[s->nr_live++] = t;
 	s->stats.threads++;

@@ -360,6 +360,45 @@ static void lost_packets_in_user_code_end_with_ovf_and_address(void **state)
 	       0x2d, 0x56, 0x34);
 }
 
+/* Ten thousand jumps, of which the newest some thousand bytes are asked for: they are there,
+ * at their place in the stream, and begin with a whole packet. */
+static void a_window_keeps_the_newest_whole_packets(void **state)
+{
+	enum { KEEP = 16384 };
+	struct world *w = *state;
+	struct pt_packet_decoder *dec;
+	struct pt_packet packet;
+	struct pt_config conf;
+	static uint8_t flat[1 << 20];
+	size_t n = 0;
+	struct iovec v[2];
+	int nv, got;
+
+	begin_quietly(&w->pt);
+	w->pt.out.window = KEEP;
+	for (unsigned i = 0; i < 100000; i++)
+		soft_pt_jump(&w->pt, 0x120001 + 4096 * i);
+	assert_in_range(w->pt.out.held, KEEP, KEEP + 2 * 65536);
+	assert_int_equal(w->pt.out.offset + w->pt.out.held, w->pt.bytes);
+	while ((nv = soft_bytes_peek(&w->pt.out, v))) {
+		for (int i = 0; i < nv; i++) {
+			memcpy(flat + n, v[i].iov_base, v[i].iov_len);
+			n += v[i].iov_len;
+		}
+		soft_bytes_release(&w->pt.out);
+	}
+	pt_config_init(&conf);
+	conf.begin = flat;
+	conf.end = flat + n;
+	dec = pt_pkt_alloc_decoder(&conf);
+	assert_non_null(dec);
+	assert_int_equal(pt_pkt_sync_set(dec, 0), 0);
+	while ((got = pt_pkt_next(dec, &packet, sizeof(packet))) > 0)
+		;
+	assert_int_equal(got, -pte_eos);
+	pt_pkt_free_decoder(dec);
+}
+
 static void lost_packets_in_the_kernel_end_with_ovf_and_pge(void **state)
 {
 	struct world *w = *state;
@@ -474,6 +513,7 @@ int main(void)
 		T(a_psb_empties_the_return_stack),
 		T(returns_are_never_compressed_when_told_so),
 		T(lost_packets_in_user_code_end_with_ovf_and_address),
+		T(a_window_keeps_the_newest_whole_packets),
 		T(lost_packets_in_the_kernel_end_with_ovf_and_pge),
 		T(a_stream_that_began_without_memory_starts_late),
 		T(each_piece_handed_out_ends_with_a_packet),
