@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two tables tell kind and length of nearly all packets: by their first byte, or by the
- * second behind 0x02. Where a longest packet is ahead in one piece none can be cut, so the
- * loop that does the bulk of the work (walk_fast) does not ask.
+ * second behind 0x02. Where a longest packet is ahead in one piece none can be cut, so
+ * the loop that does the bulk of the work (walk_fast) does not ask.
  */
 #include "format/ptwalk.h"
 
@@ -13,6 +13,8 @@
 #define PATTERN_EVEN UINT64_C(0x8202820282028202) /* 02 82 ... */
 #define PATTERN_ODD  UINT64_C(0x0282028202820282) /* 82 02 ... */
 #define EACH_BYTE(b) (UINT64_C(0x0101010101010101) * (b))
+#define HIGH	     EACH_BYTE(0x80)
+#define LOW7	     EACH_BYTE(0x7f)
 
 /* What decode() says beside a length. */
 enum { CUT = 0, BAD = -1 };
@@ -230,8 +232,8 @@ static void gain_sync(struct fmt_ptwalk *w)
 	take(w, FMT_PT_PSB, NULL, FMT_PT_PSB_SIZE);
 }
 
-/* Where the pattern of a PSB may begin: p[ret - 8] at the earliest, as each PSB holds 8 bytes
- * at a multiple of 8 from p. n: none is in sight. */
+/* Where the pattern of a PSB may begin: p[ret - 8] at the earliest, as each PSB holds 8
+ * bytes at a multiple of 8 from p. n: none is in sight. */
 static size_t glimpse(const uint8_t *p, size_t n)
 {
 	uint64_t v;
@@ -275,26 +277,41 @@ static size_t search(struct fmt_ptwalk *w, const uint8_t *p, size_t n)
 	return n;
 }
 
-/* As many bytes as make eight TNT or PAD packets, or 0. */
-static unsigned eight(struct fmt_ptwalk *w, const uint8_t *p)
+/* How many of the eight bytes from p on are packets by themselves (PAD, TNT, short CYC)
+ * before the first one that is not. In each word below, the highest bit of a byte answers. */
+static unsigned ones(struct fmt_ptwalk *w, const uint8_t *p)
 {
-	uint64_t v, high;
+	uint64_t v, pad, tnt, cyc1, other, in;
+	unsigned run, pads, cycs;
 
 	memcpy(&v, p, 8);
-	if (!v) {
-		w->n[FMT_PT_PAD] += 8;
-		return 8;
-	}
-	/* Each byte even, and none of them 00 or 02. */
-	high = v & EACH_BYTE(0xfc);
-	if (v & EACH_BYTE(1) || (high - EACH_BYTE(1)) & ~high & EACH_BYTE(0x80))
-		return 0;
-	w->n[FMT_PT_TNT_8] += 8;
-	return 8;
+	v = le64toh(v);
+	pad = ~(((v & LOW7) + LOW7) | v) & HIGH;
+	tnt = (((v & EACH_BYTE(0x7c)) + LOW7) | v) & ~(v << 7) & HIGH;
+	cyc1 = ~(((v & EACH_BYTE(7)) ^ EACH_BYTE(3)) + LOW7) & HIGH;
+	other = HIGH & ~(pad | tnt | cyc1);
+	run = other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
+	in = other ? (other & -other) - 1 : UINT64_MAX;
+	pads = (unsigned)(((pad & in) >> 7) * EACH_BYTE(1) >> 56);
+	cycs = (unsigned)(((cyc1 & in) >> 7) * EACH_BYTE(1) >> 56);
+	w->n[FMT_PT_PAD] += pads;
+	w->n[FMT_PT_CYC] += cycs;
+	w->n[FMT_PT_TNT_8] += run - pads - cycs;
+	return run;
 }
 
-/* Walk while a longest packet is ahead, nothing is wrong, and no block is open. Returns the
- * bytes used. */
+/* The length of a CYC of more than one byte, up to 8 of them; 0 when it goes on. */
+static unsigned long_cyc(const uint8_t *p)
+{
+	uint64_t v, last;
+
+	memcpy(&v, p, 8);
+	last = ~le64toh(v) & (EACH_BYTE(1) << 8);
+	return last ? (unsigned)__builtin_ctzll(last) / 8 + 1 : 0;
+}
+
+/* Walk while a longest packet is ahead, nothing is wrong, and no block is open. Returns
+ * the bytes used. */
 static size_t walk_fast(struct fmt_ptwalk *w, const uint8_t *p, size_t n)
 {
 	const uint8_t *begin = p, *end = p + n;
@@ -305,12 +322,16 @@ static size_t walk_fast(struct fmt_ptwalk *w, const uint8_t *p, size_t n)
 	while (end - p >= (ptrdiff_t)FMT_PT_PACKET_MAX) {
 		struct head h = by_first[*p];
 
-		if (h.len) {
-			len = *p & 1 ? 0 : eight(w, p);
-			if (!len) {
-				len = h.len;
-				w->n[h.kind]++;
+		if (h.len == 1) {
+			len = ones(w, p);
+			if (len) {
+				p += len;
+				continue;
 			}
+		}
+		len = h.kind == FMT_PT_CYC ? long_cyc(p) : h.len;
+		if (len) {
+			w->n[h.kind]++;
 			p += len;
 			continue;
 		}
@@ -329,8 +350,8 @@ static size_t walk_fast(struct fmt_ptwalk *w, const uint8_t *p, size_t n)
 	return n - (size_t)(end - p);
 }
 
-/* Walk from a packet's first byte on. Returns the bytes used; what is left of a packet that
- * is cut is held. */
+/* Walk from a packet's first byte on. Returns the bytes used; what is left of a packet
+ * that is cut is held. */
 static size_t walk(struct fmt_ptwalk *w, const uint8_t *p, size_t n)
 {
 	size_t i = 0;

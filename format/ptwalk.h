@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A fast walk over raw Intel PT bytes: which packets there are, how many, where the stream
- * can be entered (PSB), and how much of it is none of these. It looks at the length of each
- * packet and at the payload of TSC only; what packets mean is for a decoder to say.
+ * A fast walk over raw Intel PT bytes: which packets there are, how many, where the
+ * stream can be entered (PSB), and how much of it is none of these. It looks at the length
+ * of each packet and at the payload of TSC only; what packets mean is for a decoder to say.
  *
  * The bytes of one queue come piece after piece, and a packet may lie in two of them. The
- * walk begins at the first PSB. Where bytes are no packet it goes on at the next PSB, which
- * are the last 16 bytes of 02 82 02 82 ...
+ * walk begins at the first PSB. Where bytes are no packet it goes on at the next PSB,
+ * which are the last 16 bytes of 02 82 02 82 ...
  *
  * Packets: Intel SDM vol. 3C, 33.4.2 (packet definitions); TRIG as libipt 2.2 reads it. A
  * packet whose reserved bits are set is none, as libipt has it: TMA, MODE, TNT without a
