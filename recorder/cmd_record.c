@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "format/zip.h"
 #include "perfio/proc.h"
 #include "recorder/cmd.h"
 #include "recorder/config.h"
@@ -213,6 +214,27 @@ static int take_snapshot(void *ctx, const char *arg)
 	return 0;
 }
 
+/* perf's -z, whose level may be left out. */
+static int take_level(void *ctx, const char *arg)
+{
+	struct rec_config *c = ctx;
+	int max = fmt_zip_level_max();
+	char *end;
+	long v;
+
+	c->zip_level = 1;
+	if (!arg)
+		return 0;
+	arg += *arg == '='; /* -z=9 */
+	v = strtol(arg, &end, 10);
+	if (!isdigit((unsigned char)*arg) || *end || v < 1 || v > max) {
+		log_err(0, "bad compression level '%s': 1 (fast) to %d (small)", arg, max);
+		return -EINVAL;
+	}
+	c->zip_level = (int)v;
+	return 0;
+}
+
 static int take_clock(void *ctx, const char *arg)
 {
 	static const struct {
@@ -300,6 +322,9 @@ static int check(struct rec_config *c)
 		return usage("--per-thread and -a/-C exclude each other");
 	if (c->clockid >= 0 && wants_aux(c))
 		return usage("-k cannot be used with an AUX event: its trace is tied to the TSC");
+	if (c->zip_level && c->aux_sample)
+		return usage("-z and --aux-sample exclude each other: readers do not look for "
+			     "trace in compressed samples");
 	if (c->kcore && !strcmp(c->output, "-"))
 		return usage("--kcore makes a directory: -o - cannot be one");
 	c->follow = c->command && !task && !c->all && (!c->cpus.n || c->per_thread);
@@ -378,6 +403,8 @@ int cmd_record(int argc, char **argv)
 		  "file to write, - for stdout (default perf.data)" },
 		{ 'm', "mmap-pages", "N[,AUX]", OPT_CALL, &c, take_mmap,
 		  "size of each data ring and AUX area: pages, or bytes with a unit" },
+		{ 'z', "compression-level", "[LEVEL]", OPT_CALL, &c, take_level,
+		  "compress the kernel's records: 1, fast and the default, to 22" },
 		{ 0, "per-thread", NULL, OPT_FLAG, &c.per_thread, NULL,
 		  "one ring per thread instead of one per cpu" },
 		{ 'S', "snapshot", "[e]", OPT_CALL, &c, take_snapshot,

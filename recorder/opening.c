@@ -215,11 +215,22 @@ static void put_names(struct session *s)
 		fmt_put_event_name(&s->buf, s->events[i].ids[0], s->events[i].name);
 }
 
+/* perf reads no COMPRESSED record before it knows this, and a file whose recorder was killed
+ * has no features: the record stands in for the section. A stream has it already. */
+static void put_zip_feature(struct session *s)
+{
+	struct fmt_features f = session_features(s);
+
+	if (!s->out.stream)
+		fmt_put_header_feature(&s->buf, FMT_FEAT_COMPRESSED, &f);
+}
+
 static int put_head(struct session *s)
 {
 	struct fmt_pt_info info;
 	int err;
 
+	put_zip_feature(s);
 	fmt_put_time_conv(&s->buf, &s->conv);
 	err = put_id_index(s);
 	if (err)
@@ -387,6 +398,8 @@ int opening_head(struct session *s)
 	if (err)
 		return err;
 	fmt_writer_init(&s->writer, &sink, s->out.stream);
+	if (s->cfg->zip_level && fmt_writer_zip(&s->writer, s->cfg->zip_level))
+		return explain_no_memory();
 	f = session_features(s);
 	err = fmt_writer_begin(&s->writer, s->events, s->nr_events, &f);
 	if (!err)

@@ -142,6 +142,15 @@ static void report_rows(const struct ledger *l)
 	}
 }
 
+static void report_zip(const struct fmt_zipped *z)
+{
+	char in[16], out[16];
+
+	if (z->out)
+		log_info("  %s of records compressed to %s (%.1f to 1)", units_bytes(z->in, in),
+			 units_bytes(z->out, out), (double)z->in / (double)z->out);
+}
+
 static void add_loss(struct line *l, uint64_t n, const char *what)
 {
 	if (n)
@@ -184,6 +193,7 @@ void report_end(const struct session *s)
 		 (unsigned long long)switches,
 		 (unsigned long long)s->ledger.by_type[FMT_REC_SAMPLE],
 		 units_bytes(l.aux_bytes, aux));
+	report_zip(&s->writer.zipped);
 	if (s->source.soft) {
 		soft_stats(s->source.soft, &st);
 		log_info("  %llu instructions of %llu threads in %llu processes, %.0f per second",

@@ -60,6 +60,9 @@ struct fmt_features session_features(struct session *s)
 		f.nr_groups = 1;
 	}
 	f.have_aux = s->plan.source != SOURCE_NONE;
+	f.zip_level = (uint32_t)s->cfg->zip_level;
+	f.zip_ratio = fmt_writer_zip_ratio(&s->writer);
+	f.zip_inflated_max = FMT_ZIP_INFLATED_MAX;
 	f.have_sample_time = s->ledger.last_ns != 0;
 	f.first_ns = s->ledger.first_ns;
 	f.last_ns = s->ledger.last_ns;

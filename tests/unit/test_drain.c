@@ -408,6 +408,54 @@ static void mapped_files_leave_with_their_build_id(void **state)
 	fmt_reader_done(&reader);
 }
 
+static void compressed_rings_hold_the_same_records(void **state)
+{
+	struct fixture *f = *state;
+	static uint8_t out[1 << 18];
+	size_t n = 0;
+
+	assert_int_equal(fmt_writer_zip(&f->s.writer, 1), 0);
+	for (unsigned round = 0; round < 100; round++) {
+		for (int i = 0; i < 37; i++, n++)
+			put_switch(f, round % 2);
+		put_aux_record(f, 1, FMT_AUX_TRUNCATED);
+		put_aux(f, 0, 100 * round, 100);
+		assert_int_equal(drain_round(&f->s, true, false), 0);
+	}
+	assert_int_equal(count(f, FMT_REC_SWITCH_CPU_WIDE), n);
+	assert_int_equal(count(f, FMT_REC_AUX), 100);
+	assert_int_equal(count(f, FMT_REC_COMPRESSED), 100);
+	assert_int_equal(f->s.ledger.by_type[FMT_REC_SWITCH_CPU_WIDE], n);
+	assert_int_equal(f->s.ledger.row[1].truncated, 100);
+	assert_true(gather(f, 0, out) >= 10000); /* the trace is not in them */
+	assert_stream(out, 10000, 0);
+}
+
+/* As above; rings are released only once their records are in the file, so that the round can
+ * be repeated, and nothing of the compressor's state shows. */
+static void a_full_disk_takes_back_a_compressed_round(void **state)
+{
+	struct fixture *f = *state;
+	size_t base, tries = 0;
+
+	assert_int_equal(fmt_writer_zip(&f->s.writer, 1), 0);
+	put_switch(f, 0);
+	assert_int_equal(drain_round(&f->s, true, false), 0);
+	base = f->file.len;
+	for (int i = 0; i < 20; i++)
+		put_switch(f, 1);
+	for (f->file.room = base; drain_round(&f->s, true, false); f->file.room++, tries++) {
+		assert_int_equal(f->s.write_err, -ENOSPC);
+		assert_int_equal(f->file.len, base);
+		assert_int_equal(count(f, FMT_REC_SWITCH_CPU_WIDE), 1);
+		assert_int_equal(f->s.ledger.records, 1);
+		f->s.write_err = 0;
+	}
+	assert_true(tries > 20 && f->file.len == base + tries);
+	assert_int_equal(count(f, FMT_REC_SWITCH_CPU_WIDE), 21);
+	assert_int_equal(f->s.ledger.records, 21);
+}
+
 static void bytes_that_are_no_records_stop_the_drain(void **state)
 {
 	struct fixture *f = *state;
@@ -431,6 +479,8 @@ int main(void)
 		T(a_quiet_round_writes_nothing),
 		T(a_full_disk_takes_back_the_round),
 		T(mapped_files_leave_with_their_build_id),
+		T(compressed_rings_hold_the_same_records),
+		T(a_full_disk_takes_back_a_compressed_round),
 		T(bytes_that_are_no_records_stop_the_drain),
 	};
 
