@@ -168,7 +168,7 @@ int fmt_put_header_attr(struct fmt_buf *b, const struct fmt_event *e)
 {
 	size_t at = fmt_record_begin(b, FMT_REC_HEADER_ATTR, 0);
 
-	fmt_put(b, e->attr, FMT_ATTR_SIZE);
+	fmt_put(b, e->attr, fmt_event_attr_size(e));
 	for (size_t i = 0; i < e->nr_ids; i++)
 		fmt_put_le(b, e->ids[i], 8);
 	return fmt_record_end(b, at);

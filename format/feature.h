@@ -103,6 +103,13 @@ struct fmt_aux_index {
 	uint64_t file_offset, size;
 };
 
+/* A section of another file, to be copied as it is. */
+struct fmt_raw_feature {
+	unsigned feat; /* any bit of the bitmap: 0 to 255 */
+	const uint8_t *p;
+	uint64_t len;
+};
+
 struct fmt_features {
 	const uint8_t *tracing_data; /* made by fmt_put_tracing_data() */
 	size_t tracing_data_len;
@@ -140,6 +147,9 @@ struct fmt_features {
 	 * many times smaller that made them (0: not known yet), and the most bytes that one
 	 * record inflates to, without which perf reads none. */
 	uint32_t zip_level, zip_ratio, zip_inflated_max;
+	/* In a file these stand in place of a value; by feat, each once. */
+	const struct fmt_raw_feature *raw;
+	size_t nr_raw;
 };
 
 /* Append the payload of one feature. Returns 1 when there is one (even if empty), 0 when

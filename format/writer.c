@@ -4,12 +4,11 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "format/abi.h"
 #include "format/le.h"
-
-/* One entry of the attrs section: the attr and where its ids are. */
-#define FILE_ATTR_SIZE (FMT_ATTR_SIZE + FMT_SECTION_SIZE)
+#include "format/sections.h"
 
 /* Where the ids of an event lie in the file, and how many are claimed. */
 struct fmt_id_list {
@@ -111,18 +110,19 @@ static void put_section(struct fmt_buf *b, uint64_t offset, uint64_t size)
 }
 
 /* The attr of a file that has no TRACING_DATA yet: see the top of writer.h. */
-static void put_early_attr(struct fmt_buf *b, const uint8_t *attr)
+static void put_early_attr(struct fmt_buf *b, const struct fmt_event *e)
 {
-	bool tracepoint = fmt_attr_type(attr, FMT_ATTR_SIZE) == FMT_TYPE_TRACEPOINT;
+	size_t size = fmt_event_attr_size(e);
+	uint32_t type = fmt_attr_type(e->attr, size);
 
-	fmt_put_le(b, tracepoint ? FMT_TYPE_RAW : fmt_attr_type(attr, FMT_ATTR_SIZE), 4);
-	fmt_put(b, attr + 4, FMT_ATTR_SIZE - 4);
+	fmt_put_le(b, type == FMT_TYPE_TRACEPOINT ? FMT_TYPE_RAW : type, 4);
+	fmt_put(b, e->attr + 4, size - 4);
 }
 
 /* Header, ids, attrs; the data section follows. All of them are multiples of 8 long. */
-static void put_file_head(struct fmt_buf *b, const struct fmt_event *ev, size_t nr_ev)
+static void put_file_head(struct fmt_buf *b, const struct fmt_event *ev, size_t nr_ev,
+			  uint64_t attr_size)
 {
-	const uint64_t attr_size = FILE_ATTR_SIZE;
 	uint64_t ids = FMT_HEADER_SIZE, attrs = ids;
 
 	for (size_t i = 0; i < nr_ev; i++)
@@ -141,7 +141,7 @@ static void put_file_head(struct fmt_buf *b, const struct fmt_event *ev, size_t 
 		fmt_put_zero(b, 8 * ev[i].room);
 	}
 	for (size_t i = 0; i < nr_ev; i++) {
-		put_early_attr(b, ev[i].attr);
+		put_early_attr(b, &ev[i]);
 		put_section(b, ids, 8 * ev[i].nr_ids);
 		ids += 8 * (ev[i].nr_ids + ev[i].room);
 	}
@@ -215,7 +215,11 @@ static int begin_file(struct fmt_writer *w, const struct fmt_event *ev, size_t n
 
 	if (err)
 		return err;
-	put_file_head(&w->scratch, ev, nr_ev);
+	w->entry = (nr_ev ? fmt_event_attr_size(ev) : FMT_ATTR_SIZE) + FMT_SECTION_SIZE;
+	for (size_t i = 0; i < nr_ev; i++)
+		if (fmt_event_attr_size(&ev[i]) + FMT_SECTION_SIZE != w->entry)
+			return -EINVAL;
+	put_file_head(&w->scratch, ev, nr_ev, w->entry);
 	return append_scratch(w);
 }
 
@@ -236,12 +240,12 @@ int fmt_writer_begin(struct fmt_writer *w, const struct fmt_event *ev, size_t nr
 
 static uint64_t attrs_at(const struct fmt_writer *w)
 {
-	return w->data_offset - w->nr_events * FILE_ATTR_SIZE;
+	return w->data_offset - w->nr_events * w->entry;
 }
 
 int fmt_writer_add_id(struct fmt_writer *w, size_t i, uint64_t id)
 {
-	const uint64_t size_at = attrs_at(w) + i * FILE_ATTR_SIZE + FMT_ATTR_SIZE + 8;
+	const uint64_t size_at = attrs_at(w) + (i + 1) * w->entry - 8;
 	struct fmt_id_list *l;
 	int err;
 
@@ -306,6 +310,42 @@ static int reserve_index(struct fmt_writer *w)
 	return 0;
 }
 
+static void index_aux(struct fmt_writer *w, uint64_t at)
+{
+	if (!w->pipe)
+		w->index[w->nr_index++] = (struct fmt_aux_index){
+			.file_offset = at,
+			.size = FMT_AUXTRACE_RECORD_SIZE,
+		};
+}
+
+int fmt_writer_mark_aux(struct fmt_writer *w)
+{
+	int err = reserve_index(w);
+
+	if (!err)
+		index_aux(w, w->pos);
+	return err;
+}
+
+void fmt_writer_resume(struct fmt_writer *w, uint64_t data_offset, uint64_t data_size)
+{
+	w->data_offset = data_offset;
+	w->pos = data_offset + data_size;
+	commit(w);
+}
+
+int fmt_writer_resume_aux(struct fmt_writer *w, uint64_t file_offset)
+{
+	int err = reserve_index(w);
+
+	if (err)
+		return err;
+	index_aux(w, file_offset);
+	w->valid_index = w->nr_index;
+	return 0;
+}
+
 int fmt_writer_aux(struct fmt_writer *w, const struct fmt_auxtrace *a,
 		   const struct iovec *v, int n)
 {
@@ -332,11 +372,8 @@ int fmt_writer_aux(struct fmt_writer *w, const struct fmt_auxtrace *a,
 	if (rec.size != len)
 		out[nr++] = span(zeros, rec.size - len);
 	err = append_data(w, out, nr);
-	if (!err && !w->pipe)
-		w->index[w->nr_index++] = (struct fmt_aux_index){
-			.file_offset = at,
-			.size = FMT_AUXTRACE_RECORD_SIZE,
-		};
+	if (!err)
+		index_aux(w, at);
 	return err;
 }
 
@@ -437,61 +474,43 @@ int fmt_writer_rollback(struct fmt_writer *w, uint64_t *ret_dropped)
 	return err;
 }
 
-/* Table and payloads of all features that have a value; the bits of those. */
-static int put_file_features(struct fmt_buf *table, struct fmt_buf *payloads,
-			     const struct fmt_features *f, uint64_t at,
-			     uint64_t *ret_bits)
+static int append_features(struct fmt_writer *w, const struct fmt_features *f,
+			   uint64_t ret_bits[FMT_HDR_FEATURE_WORDS])
 {
-	struct { uint64_t offset, size; } section[FMT_FEAT_LAST];
-	uint64_t bits = 0;
-	size_t n = 0;
+	struct fmt_sections *t = fmt_sections_new();
+	struct iovec v[FMT_SECTIONS_SPANS];
+	int n;
 
-	for (unsigned i = 1; i < FMT_FEAT_LAST; i++) {
-		size_t from = payloads->len;
-		int there = fmt_put_feature(payloads, (enum fmt_feat)i, f);
-
-		if (there < 0)
-			return there;
-		if (!there)
-			continue;
-		section[n].offset = from;
-		section[n++].size = payloads->len - from;
-		bits |= UINT64_C(1) << i;
-	}
-	at += n * FMT_SECTION_SIZE;
-	for (size_t i = 0; i < n; i++)
-		put_section(table, at + section[i].offset, section[i].size);
-	*ret_bits = bits;
-	return table->err;
+	if (!t)
+		return -ENOMEM;
+	n = fmt_sections_collect(t, f, w->pos, v);
+	memcpy(ret_bits, t->bits, sizeof(t->bits));
+	if (n > 0)
+		n = append(w, v, n);
+	fmt_sections_free(t);
+	return n;
 }
 
-static int append_features(struct fmt_writer *w, const struct fmt_features *f,
-			   uint64_t *ret_bits)
+/* The first word last, whose bits all files have. */
+static int patch_bits(struct fmt_writer *w, const uint64_t bits[FMT_HDR_FEATURE_WORDS])
 {
-	struct fmt_buf payloads = { 0 };
-	struct iovec v[2];
-	int err;
+	int err = 0;
 
-	fmt_buf_reset(&w->scratch);
-	err = put_file_features(&w->scratch, &payloads, f, w->pos, ret_bits);
-	if (!err) {
-		v[0] = span(w->scratch.data, w->scratch.len);
-		v[1] = span(payloads.data, payloads.len);
-		err = append(w, v, 2);
-	}
-	fmt_buf_done(&payloads);
+	for (unsigned i = FMT_HDR_FEATURE_WORDS; !err && i--;)
+		if (bits[i] || !i)
+			err = patch(w, FMT_HDR_FEATURES + 8 * i, bits[i]);
 	return err;
 }
 
 static int complete_file(struct fmt_writer *w, const struct fmt_features *f)
 {
-	uint64_t bits;
-	int err = append_features(w, f, &bits);
+	uint64_t bits[FMT_HDR_FEATURE_WORDS];
+	int err = append_features(w, f, bits);
 
 	if (!err)
 		err = sync_all(w);
 	if (!err)
-		err = patch(w, FMT_HDR_FEATURES, bits);
+		err = patch_bits(w, bits);
 	if (!err)
 		w->complete = true;
 	else if (w->failed)
@@ -511,7 +530,7 @@ static int name_tracepoints(struct fmt_writer *w, const struct fmt_features *f)
 		const uint8_t *attr = f->events[i].attr;
 
 		if (fmt_attr_type(attr, FMT_ATTR_SIZE) == FMT_TYPE_TRACEPOINT)
-			err = patch(w, attrs + i * FILE_ATTR_SIZE, le_get(attr, 8));
+			err = patch(w, attrs + i * w->entry, le_get(attr, 8));
 	}
 	return err;
 }

@@ -64,6 +64,7 @@ struct fmt_writer {
 	size_t nr_index, cap_index;
 	size_t valid_index; /* nr_index at the end of the last completed round */
 	size_t nr_events;
+	size_t entry; /* of the attrs section: an attr and where its ids are */
 	struct fmt_id_list *ids; /* of each event, in a file */
 	struct fmt_buf scratch;
 	struct fmt_zip *zip; /* NULL: ring bytes leave as they are */
@@ -88,7 +89,8 @@ uint32_t fmt_writer_zip_ratio(const struct fmt_writer *w);
 /* File: header (bitmap 0, data.size 0), ids, attrs. Stream: 16-byte header, HEADER_ATTR and
  * the pipe's features with their end mark, TRACING_DATA where there is one. `f` is used in
  * a stream only and may be NULL for a file. A feature too long for a record is left out of
- * the stream; an event with more than 8174 ids does not fit one: -EMSGSIZE. */
+ * the stream; an event with more than 8174 ids does not fit one: -EMSGSIZE. All attrs of a
+ * file have one size: -EINVAL. */
 int fmt_writer_begin(struct fmt_writer *w, const struct fmt_event *ev, size_t nr_ev,
 		     const struct fmt_features *f);
 
@@ -98,6 +100,12 @@ int fmt_writer_begin(struct fmt_writer *w, const struct fmt_event *ev, size_t nr
  * -ENOSPC when there is no place left, -ESPIPE for a stream, where HEADER_ATTR records do
  * (fmt_put_header_attr()); the writer stays usable after both. */
 int fmt_writer_add_id(struct fmt_writer *w, size_t i, uint64_t id);
+
+/* In place of begin: a file that is there already, with its data section and nothing behind
+ * it that is wanted. The sink appends at the end of the data. */
+void fmt_writer_resume(struct fmt_writer *w, uint64_t data_offset, uint64_t data_size);
+/* Each AUXTRACE record in it, for the index. 0 or -ENOMEM. */
+int fmt_writer_resume_aux(struct fmt_writer *w, uint64_t file_offset);
 
 /* Ready-made records, whole ones. */
 int fmt_writer_put(struct fmt_writer *w, const struct fmt_buf *records);
@@ -109,6 +117,10 @@ int fmt_writer_spans(struct fmt_writer *w, const struct iovec *v, int n);
  * was, and the writer usable. */
 int fmt_writer_aux(struct fmt_writer *w, const struct fmt_auxtrace *a, const struct iovec *v,
 		   int n);
+
+/* An AUXTRACE record is what the next bytes begin with (put, spans): the index remembers it.
+ * 0 or -ENOMEM. */
+int fmt_writer_mark_aux(struct fmt_writer *w);
 
 /* End of a round: FINISHED_ROUND when anything was written since the last one and `marker`
  * is set (leave it out before FINISHED_INIT), then data.size. */
