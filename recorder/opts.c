@@ -153,7 +153,7 @@ int opts_parse(const struct opts *o, int argc, char **argv)
 	longs[n] = (struct option){ "help", no_argument, NULL, HELP };
 	opterr = 0;
 	optind = 0; /* also resets the scanner's own state (getopt(3), glibc) */
-	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, shorts + o->anywhere, longs, NULL)) != -1) {
 		const struct opt *p = NULL;
 
 		if (c == HELP) {

@@ -35,13 +35,15 @@ struct opts {
 	const char *about;    /* one line */
 	const struct opt *opt;
 	size_t n;
+	bool anywhere; /* options may stand behind operands, too */
 };
 
 enum { OPTS_BAD = -1, OPTS_HELP = -2 };
 
 /* Parses argv (argv[0] is the command). Returns the index of the first operand, or OPTS_BAD
  * after a message on stderr (the caller exits with EXIT_USAGE), or OPTS_HELP after --help was
- * printed on stdout (EXIT_OK). Parsing stops at the first operand or at "--". */
+ * printed on stdout (EXIT_OK). Parsing stops at the first operand (unless `anywhere`, which
+ * moves operands in argv behind the options) or at "--". */
 int opts_parse(const struct opts *o, int argc, char **argv);
 /* "usage: auxrec CMD SYNOPSIS" and a pointer to --help, on stderr. */
 void opts_usage(const struct opts *o);
