@@ -40,9 +40,10 @@
 /* Offsets in a record, its header included, of what is read and not only written. */
 #define FMT_REC_AT_MISC		    4u	/* u16 */
 #define FMT_REC_AT_SIZE		    6u	/* u16 */
-#define FMT_MMAP_AT_PID		    8u	/* u32; MMAP and MMAP2, up to LEN [uapi] */
+#define FMT_MMAP_AT_PID		    8u	/* u32; MMAP and MMAP2, up to PGOFF [uapi] */
 #define FMT_MMAP_AT_ADDR	    16u /* u64 */
 #define FMT_MMAP_AT_LEN		    24u /* u64 */
+#define FMT_MMAP_AT_PGOFF	    32u /* u64 */
 #define FMT_MMAP_AT_NAME	    40u
 #define FMT_MMAP2_AT_MAJ	    40u /* u32; the file, by device and inode ... */
 #define FMT_MMAP2_AT_MIN	    44u /* u32 */
@@ -66,6 +67,8 @@
 #define FMT_AUX_AT_FLAGS	    24u /* u64 */
 #define FMT_AUXTRACE_INFO_AT_TYPE   8u	/* u32 [perf] */
 #define FMT_AUXTRACE_AT_SIZE	    8u	/* u64 [perf] */
+#define FMT_AUXTRACE_AT_OFFSET	    16u /* u64 */
+#define FMT_AUXTRACE_AT_REFERENCE   24u /* u64 */
 #define FMT_AUXTRACE_AT_IDX	    32u /* u32 */
 #define FMT_AUXTRACE_AT_TID	    36u /* u32 */
 #define FMT_AUXTRACE_AT_CPU	    40u /* u32 */
