@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/input.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,10 +16,12 @@
 
 #include "format/abi.h"
 #include "format/le.h"
+#include "format/ptwalk.h"
 #include "recorder/log.h"
 
 #define STREAM_MAX (UINT64_C(1) << 40) /* address space set aside for a stream */
 #define KEEP	   (UINT64_C(16) << 20) /* pages are given back in pieces of this */
+#define LOOK	   (UINT64_C(64) << 10) /* bytes in which raw trace must have a PSB */
 
 static void cut_short(int sig)
 {
@@ -44,7 +47,7 @@ static int map_file(struct input_bytes *ret, int fd, off_t size)
 	return 0;
 }
 
-static int temporary(void)
+int input_temporary(void)
 {
 	const char *dir = getenv("TMPDIR");
 	int fd = open(dir ? dir : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -93,6 +96,18 @@ static int receive(void *ctx, uint64_t want, uint64_t *len)
 	return err;
 }
 
+/* All bytes are there. */
+static int open_bytes(struct input *in)
+{
+	const struct input_bytes *b = &in->bytes;
+
+	if (in->as.kind == INPUT_PT)
+		return 0;
+	if (in->as.kind == INPUT_RECORDS)
+		return fmt_reader_open_bare(&in->r, in->as.sample_type, b->p, b->len);
+	return fmt_reader_open(&in->r, b->p, b->len);
+}
+
 static int open_stream(struct input *in, int from)
 {
 	struct input_bytes *b = &in->bytes;
@@ -100,7 +115,7 @@ static int open_stream(struct input *in, int from)
 	void *p;
 	int err;
 
-	b->fd = temporary();
+	b->fd = input_temporary();
 	if (b->fd < 0)
 		return b->fd;
 	p = mmap(NULL, STREAM_MAX, PROT_READ, MAP_SHARED, b->fd, 0);
@@ -112,12 +127,12 @@ static int open_stream(struct input *in, int from)
 	err = receive(b, FMT_PIPE_HEADER_SIZE, &len);
 	if (err)
 		return err;
-	if (len == FMT_PIPE_HEADER_SIZE || len > FMT_PIPE_HEADER_SIZE) {
+	if (len >= FMT_PIPE_HEADER_SIZE && in->as.kind == INPUT_PERF_DATA) {
 		if (le_get((const uint8_t *)p + FMT_HDR_SIZE, 8) == FMT_PIPE_HEADER_SIZE)
 			return fmt_reader_open_stream(&in->r, p, receive, b);
 	}
 	err = receive(b, UINT64_MAX, &len);
-	return err ? err : fmt_reader_open(&in->r, p, len);
+	return err ? err : open_bytes(in);
 }
 
 static int open_fd(struct input *in, int fd)
@@ -135,7 +150,7 @@ static int open_fd(struct input *in, int fd)
 		if (err)
 			return err;
 	}
-	return fmt_reader_open(&in->r, in->bytes.p, in->bytes.len);
+	return open_bytes(in);
 }
 
 static int by_number(const void *a, const void *b)
@@ -213,12 +228,44 @@ static int open_dir(struct input *in, int dir)
 	return err;
 }
 
+int input_as(void *target, const char *arg)
+{
+	static const char records[] = "records,sample_type=";
+	struct input_as as = { 0 };
+	const char *number = arg + sizeof(records) - 1;
+	char *end;
+
+	if (!strcmp(arg, "pt")) {
+		as.kind = INPUT_PT;
+	} else if (!strcmp(arg, "records")) {
+		as.kind = INPUT_RECORDS;
+	} else if (!strncmp(arg, records, sizeof(records) - 1) &&
+		   isdigit((unsigned char)*number)) {
+		as.kind = INPUT_RECORDS;
+		errno = 0;
+		as.sample_type = strtoull(number, &end, 0);
+		if (errno || *end)
+			as.kind = INPUT_PERF_DATA;
+	}
+	if (as.kind == INPUT_PERF_DATA) {
+		log_err(0, "'%s' is neither 'pt' nor 'records[,sample_type=0xN]'", arg);
+		return -EINVAL;
+	}
+	*(struct input_as *)target = as;
+	return 0;
+}
+
 int input_open(struct input *ret, const char *path)
+{
+	return input_open_as(ret, path, (struct input_as){ 0 });
+}
+
+int input_open_as(struct input *ret, const char *path, struct input_as as)
 {
 	struct stat st;
 	int fd, err;
 
-	*ret = (struct input){ .path = path };
+	*ret = (struct input){ .path = path, .as = as };
 	signal(SIGBUS, cut_short);
 	if (!strcmp(path, "-"))
 		return open_fd(ret, STDIN_FILENO);
@@ -226,7 +273,7 @@ int input_open(struct input *ret, const char *path)
 	if (fd < 0)
 		return -errno;
 	if (!fstat(fd, &st) && S_ISDIR(st.st_mode)) {
-		err = open_dir(ret, fd);
+		err = as.kind == INPUT_PERF_DATA ? open_dir(ret, fd) : -EISDIR;
 	} else {
 		err = open_fd(ret, fd);
 		/* A fifo by name: its descriptor is still needed. */
@@ -266,6 +313,16 @@ const char *input_path_of(const struct input *in, const struct fmt_reader *r)
 		if (r == &in->parts[i].r)
 			return in->parts[i].path;
 	return in->path;
+}
+
+bool input_looks_pt(const struct input *in)
+{
+	const struct input_bytes *b = &in->bytes;
+	size_t at;
+
+	if (in->as.kind != INPUT_PERF_DATA || in->r.bad_at || !in->r.bad_what)
+		return false;
+	return fmt_pt_find_psb(b->p, b->len < LOOK ? b->len : LOOK, &at);
 }
 
 int input_say(const struct input *in, int err)

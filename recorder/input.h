@@ -14,6 +14,7 @@
 #ifndef RECORDER_INPUT_H
 #define RECORDER_INPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,8 +34,20 @@ struct input_part {
 	} bytes;
 };
 
+/* What a file is that says nothing of itself. */
+struct input_as {
+	enum input_kind {
+		INPUT_PERF_DATA,
+		INPUT_PT,      /* raw Intel PT, one stream: `bytes` has it, the reader is
+				  zeroed and stays so */
+		INPUT_RECORDS, /* perf records without a file, as libipt's tools take them */
+	} kind;
+	uint64_t sample_type; /* records: what their trailers hold; 0: they have none */
+};
+
 struct input {
 	const char *path; /* as given */
+	struct input_as as;
 	char *dir;	  /* the directory, or NULL */
 	struct fmt_reader r;
 	struct input_part *parts; /* by number */
@@ -50,7 +63,17 @@ struct input {
  * directory without a data file), or what fmt_reader_open returned: then r.bad_what says
  * why, and input_done is still needed. */
 int input_open(struct input *ret, const char *path);
+int input_open_as(struct input *ret, const char *path, struct input_as as);
 void input_done(struct input *in);
+/* For an option table, `--as=KIND`: target is a struct input_as. 0, or -EINVAL after a
+ * message. */
+int input_as(void *target, const char *arg);
+#define INPUT_AS_OPT(target)                                                             \
+	{ 0, "as", "KIND", OPT_CALL, (target), input_as,                                 \
+	  "FILE is no perf.data but pt, or records[,sample_type=0xN]" }
+/* Do the bytes of what is no perf.data file begin like raw Intel PT, with a PSB in the first
+ * 64 KiB? */
+bool input_looks_pt(const struct input *in);
 /* Why input_open or input_next failed, on stderr. Returns err. */
 int input_say(const struct input *in, int err);
 
@@ -63,6 +86,9 @@ int input_next(struct input *in, struct fmt_rec *rec, struct fmt_reader **from);
 void input_rewind(struct input *in);
 /* The path of the reader's file, for messages. */
 const char *input_path_of(const struct input *in, const struct fmt_reader *r);
+/* A file without a name, in $TMPDIR or /tmp or memory: for what has to be kept and is as
+ * much as the input. A descriptor or -errno. */
+int input_temporary(void);
 /* Bytes of the file and its parts, as far as they have come. */
 uint64_t input_size(const struct input *in);
 
