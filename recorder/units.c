@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/units.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 enum { SHOWN = 16 };
@@ -18,4 +19,45 @@ const char *units_bytes(uint64_t bytes, char buf[16])
 	else
 		snprintf(buf, SHOWN, "%.1f %ciB", v, prefix[u]);
 	return buf;
+}
+
+/* "12.5": seconds, to nanoseconds. The end of it, or NULL. */
+static const char *seconds(const char *s, uint64_t *ret)
+{
+	uint64_t v = 0, unit = NS_PER_S;
+	const char *from = s;
+
+	for (; *s >= '0' && *s <= '9'; s++)
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(*s - '0'), &v))
+			return NULL;
+	if (s == from || __builtin_mul_overflow(v, NS_PER_S, &v))
+		return NULL;
+	if (*s == '.')
+		for (s++; *s >= '0' && *s <= '9' && unit > 1; s++) {
+			unit /= 10;
+			if (__builtin_add_overflow(v, unit * (uint64_t)(*s - '0'), &v))
+				return NULL;
+		}
+	*ret = v;
+	return s;
+}
+
+int units_span(const char *text, uint64_t *from, uint64_t *to)
+{
+	uint64_t a = 0, b = UINT64_MAX;
+	const char *s = text;
+	bool open = *s == ',';
+
+	if (!open)
+		s = seconds(s, &a);
+	if (!s || *s++ != ',' || (open && !*s))
+		return -EINVAL;
+	if (*s)
+		s = seconds(s, &b);
+	if (!s || *s || a > b)
+		return -EINVAL;
+	*from = a;
+	*to = b;
+	return 0;
 }

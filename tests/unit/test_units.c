@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,12 +39,38 @@ static void a_timespec_becomes_nanoseconds(void **state)
 	assert_true(units_ns(&t) == UINT64_C(5000000000999999999));
 }
 
+static void is_span(const char *text, uint64_t from, uint64_t to)
+{
+	uint64_t a = 1, b = 2;
+
+	assert_int_equal(units_span(text, &a, &b), 0);
+	assert_true(a == from);
+	assert_true(b == to);
+}
+
+static void a_span_of_time_may_have_open_ends(void **state)
+{
+	static const char *const none[] = { "", ",", "12", "12.5", "a,b", "1,2,3", "-1,2",
+					    "2,1", "1.2.3,4", "1.0000000001,2",
+					    "18446744074,", "1, 2" };
+	uint64_t a, b;
+
+	(void)state;
+	is_span("12.5,13", 12500000000, 13000000000);
+	is_span("0.000000001,", 1, UINT64_MAX);
+	is_span(",13.25", 0, 13250000000);
+	is_span("1,1", 1000000000, 1000000000);
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
+		assert_int_equal(units_span(none[i], &a, &b), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_have_one_digit_behind_the_point),
 		cmocka_unit_test(the_largest_size_fits),
 		cmocka_unit_test(a_timespec_becomes_nanoseconds),
+		cmocka_unit_test(a_span_of_time_may_have_open_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
