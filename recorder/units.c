@@ -2,6 +2,7 @@
 #include "recorder/units.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 enum { SHOWN = 16 };
