@@ -82,8 +82,9 @@ static void put_number(struct bytes *b, uint64_t *s)
 {
 	static const uint64_t odd[] = {
 		0, 1, 7, 8, 15, 16, 47, 48, 0x7f, 0x80, 0xff, 0x7fff,
-		0x8000, 0xfff8, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xfffffff8, 0xffffffff, 0x100000000,
-		INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX - 7, UINT64_MAX,
+		0x8000, 0xfff8, 0xffff, 0x10000, 0x7fffffff, 0x80000000,
+		0xfffffff8, 0xffffffff, 0x100000000, INT64_MAX,
+		(uint64_t)INT64_MAX + 1, UINT64_MAX - 7, UINT64_MAX,
 	};
 	size_t width = (size_t)1 << draw(s) % 4, place;
 	uint64_t v = odd[draw(s) % (sizeof(odd) / sizeof(*odd))];
