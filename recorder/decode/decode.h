@@ -88,7 +88,8 @@ struct decode_report {
 /*
  * Walks the input (from its first record) and decodes it. A file without AUX trace, or of a
  * kind other than Intel PT, gives an empty report and 0. Damage in the file is not judged
- * here: what stands before it is decoded. 0, -ENOMEM, or -errno of starting a thread.
+ * here: what stands before it is decoded. 0, -ENOMEM, or -errno of putting inflated trace
+ * aside.
  */
 __attribute__((warn_unused_result))
 int decode_file(struct decode_report *ret, struct input *in, const struct decode_opts *o);
