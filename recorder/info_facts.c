@@ -7,23 +7,8 @@
 
 #include "format/abi.h"
 #include "format/event.h"
+#include "recorder/eventterm.h"
 #include "recorder/info.h"
-
-/* Is `term` among the comma-separated terms between the slashes of an event's name? */
-static bool has_term(const char *name, const char *term)
-{
-	const char *at = strchr(name, '/'), *end = at ? strrchr(name, '/') : NULL;
-	size_t len = strlen(term), n;
-
-	if (!at || at == end)
-		return false;
-	for (at++; at < end; at += n + 1) {
-		n = strcspn(at, ",/");
-		if (n == len && !strncmp(at, term, n))
-			return true;
-	}
-	return false;
-}
 
 static bool is_pt(const struct fmt_reader_event *e)
 {
@@ -37,7 +22,7 @@ const char *info_source(const struct info *i, const struct fmt_reader *r)
 	for (size_t k = 0; k < r->nr_events; k++) {
 		if (!is_pt(&r->events[k]))
 			continue;
-		if (has_term(r->events[k].name, "soft"))
+		if (eventterm_in(r->events[k].name, "soft"))
 			return "soft";
 		named = true;
 	}
