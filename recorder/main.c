@@ -14,7 +14,6 @@ static const struct cmd {
 	{ "list", cmd_list, "show what this machine and this user can record" },
 	{ "info", cmd_info, "say what a perf.data file holds" },
 	{ "check", cmd_check, "judge whether a perf.data file is sound" },
-	{ "export", cmd_export, "turn a recording into what other decoders take" },
 };
 enum { NR_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
