@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Whole cpus, at two rates, with areas that last for a while on a busy host: nothing is lost,
-# and perf counts as many packets as there are.
+# Whole cpus, at two rates, with areas that last for a while on a busy host, and once more with
+# compressed records: nothing is lost, and perf counts as many packets as there are.
 . "$GUEST/lib.sh"
 
 guest() {
@@ -12,6 +12,8 @@ guest() {
 	record slow -a -- sleep 2
 	param bytes_per_tick 8192
 	record fast -a -m 512K,32M -- sleep 2
+	param bytes_per_tick 512
+	record zipped -z -a -- sleep 2
 }
 
 check() { # name
@@ -25,16 +27,25 @@ check() { # name
 		fail "$1: no conversion from TSC to time"
 }
 
+# perf_counts NAME: as many PTWRITEs as the module made, whose number is printed.
+perf_counts() {
+	wanted=$(cat "$1.before" "$1.after" | tr ' ' '\n' | sed -n 's/^ptw=//p' |
+		awk '{ n[NR] = $1 } END { for (i = 1; i <= NR / 2; i++) s += n[i + NR / 2] - n[i]
+			print s }')
+	"$PERF" script --itrace=w -F event -i "$1.data" >events 2>complaints
+	got=$(grep -c ptwrite events)
+	echo "perf script finds $got PTWRITEs of $wanted in $1.data"
+	[ "$got" = "$wanted" ] || { head complaints; fail "perf counts differently"; }
+}
+
 host() {
 	check slow
 	check fast
-	wanted=$(cat slow.before slow.after | tr ' ' '\n' | sed -n 's/^ptw=//p' |
-		awk '{ n[NR] = $1 } END { for (i = 1; i <= NR / 2; i++) s += n[i + NR / 2] - n[i]
-			print s }')
-	"$PERF" script --itrace=w -F event -i slow.data >events 2>complaints
-	got=$(grep -c ptwrite events)
-	echo "perf script finds $got PTWRITEs of $wanted"
-	[ "$got" = "$wanted" ] || { head complaints; fail "perf counts differently"; }
+	check zipped
+	[ "$(json zipped.data 'd["records_inflated"]["AUX"] > 0')" = True ] ||
+		fail "no AUX records in COMPRESSED ones"
+	perf_counts zipped
+	perf_counts slow
 	mkdir -p queues
 	"$TOOLS/auxcheck" -x queues slow.data >/dev/null || fail "no queues"
 	"$TOOLS/ptcount" queues/* >packets || { cat packets; fail "libipt complains"; }

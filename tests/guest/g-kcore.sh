@@ -36,7 +36,7 @@ guest() {
 	ls -lR ours
 	[ "$(stat -c %a ours ours/data ours/kcore_dir ours/kcore_dir/kcore | xargs)" = \
 		"700 600 700 600" ] || fail "modes"
-	auxrec record --kcore -q -e intel_pt// -o task -- true || fail "--kcore of a task"
+	auxrec record --kcore -z -q -e intel_pt// -o task -- true || fail "--kcore of a task"
 	auxrec record --kcore -q -e intel_pt//u -o user -- true || fail "--kcore of user space"
 	perf record -q -B -N --kcore -a -e intel_pt// -o theirs -- sleep 0.2 >perf.out 2>&1 ||
 		{ cat perf.out; fail "perf record --kcore"; }
@@ -69,6 +69,8 @@ host() {
 		fail "no symbol of the guest's kernel"
 	"$PERF" evlist -v -i task | grep 'text-poke' | grep -q 'text_poke: 1' ||
 		fail "no text-poke event for a task"
+	"$PERF" script -i task --show-task-events 2>/dev/null | grep 'COMM exec: true' ||
+		fail "perf does not read the compressed records of a directory"
 	"$PERF" evlist -i user | grep -q 'text-poke' && fail "text-poke with user space only"
 	"$AUXREC" info ours | head -n 3
 }

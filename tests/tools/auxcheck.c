@@ -471,6 +471,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	pd_open(&f, argv[optind]);
+	pd_inflate(&f);
 	if (!(f.sample_type & PERF_SAMPLE_IDENTIFIER) || !(f.sample_type & PERF_SAMPLE_CPU))
 		pd_give_up("records without cpu and identifier");
 	if (before) {

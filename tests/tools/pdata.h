@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 enum {
 	PD_AUXTRACE_INFO = 70,
@@ -128,8 +129,8 @@ static inline void pd_open(struct pd_file *ret, const char *path)
 	*ret = f;
 }
 
-/* false at the end of the data. A record that does not fit ends the program. */
-static inline bool pd_next(const struct pd_file *f, uint64_t *pos, struct pd_record *ret)
+/* As pd_next(), COMPRESSED records included. */
+static inline bool pd_next_raw(const struct pd_file *f, uint64_t *pos, struct pd_record *ret)
 {
 	const uint8_t *p = f->v + *pos;
 	struct pd_record r = { .at = *pos };
@@ -145,8 +146,6 @@ static inline bool pd_next(const struct pd_file *f, uint64_t *pos, struct pd_rec
 	if (r.size < (r.type == PD_AUXTRACE ? 48 : 8) || r.size > f->end - *pos)
 		pd_give_up("record at %#llx has size %u", (unsigned long long)*pos,
 			   r.size);
-	if (r.type == PD_COMPRESSED || r.type == PD_COMPRESSED2)
-		pd_give_up("compressed records: not understood");
 	if (r.type == PD_AUXTRACE)
 		r.payload = pd_64(r.body);
 	if (r.payload > f->end - *pos - r.size)
@@ -154,6 +153,76 @@ static inline bool pd_next(const struct pd_file *f, uint64_t *pos, struct pd_rec
 	*pos += r.size + r.payload;
 	*ret = r;
 	return true;
+}
+
+/* false at the end of the data. A record that does not fit ends the program. */
+static inline bool pd_next(const struct pd_file *f, uint64_t *pos, struct pd_record *ret)
+{
+	if (!pd_next_raw(f, pos, ret))
+		return false;
+	if (ret->type == PD_COMPRESSED || ret->type == PD_COMPRESSED2)
+		pd_give_up("compressed records: not understood");
+	return true;
+}
+
+/* Room for n bytes more behind what is there. */
+static inline void pd_reserve(struct pd_file *f, size_t *room, size_t n)
+{
+	if (*room - f->n >= n)
+		return;
+	*room = 2 * *room + n;
+	f->v = realloc(f->v, *room);
+	if (!f->v)
+		pd_give_up("out of memory");
+}
+
+/* One zstd stream may run through all COMPRESSED records, as perf's does, or begin anew in
+ * each of them. */
+static inline void pd_inflate_one(struct pd_file *to, size_t *room, ZSTD_DStream *z,
+				  const uint8_t *p, size_t n)
+{
+	ZSTD_inBuffer in = { p, n, 0 };
+	ZSTD_outBuffer out = { 0 };
+	size_t before;
+
+	do {
+		pd_reserve(to, room, 1 << 20);
+		before = to->n;
+		out = (ZSTD_outBuffer){ to->v, *room, to->n };
+		if (ZSTD_isError(ZSTD_decompressStream(z, &out, &in)))
+			pd_give_up("a COMPRESSED record does not inflate");
+		to->n = out.pos;
+	} while (in.pos < n || to->n > before);
+}
+
+/* f becomes a copy in which the content of COMPRESSED records stands in their place: same
+ * header and attrs, other offsets. */
+static inline void pd_inflate(struct pd_file *f)
+{
+	struct pd_file to = *f;
+	ZSTD_DStream *z = ZSTD_createDStream();
+	struct pd_record r;
+	size_t room = 0;
+
+	to.v = NULL;
+	to.n = 0;
+	pd_reserve(&to, &room, f->begin);
+	memcpy(to.v, f->v, f->begin);
+	to.n = f->begin;
+	if (!z || !pd_inside(&to, f->attrs, f->nr_attrs * f->attr_step))
+		pd_give_up("out of memory, or attrs behind the data");
+	for (uint64_t pos = f->begin; pd_next_raw(f, &pos, &r);) {
+		if (r.type == PD_COMPRESSED) {
+			pd_inflate_one(&to, &room, z, r.body, r.size - 8u);
+			continue;
+		}
+		pd_reserve(&to, &room, r.size + r.payload);
+		memcpy(to.v + to.n, f->v + r.at, r.size + r.payload);
+		to.n += r.size + r.payload;
+	}
+	to.end = to.n;
+	ZSTD_freeDStream(z);
+	*f = to;
 }
 
 /* Time of a kernel record, from its trailer. 0 when events carry none. */

@@ -427,6 +427,7 @@ int main(int argc, char **argv)
 	if (argc != 3 + block_mode)
 		pd_give_up("usage: ptflow [-b] FILE IPDIR");
 	pd_open(&file, argv[argc - 2]);
+	pd_inflate(&file);
 	image_load(&image, &file);
 	n = pd_queues(&file, &q);
 	nr_lists = lists_read(argv[argc - 1], &lists);
