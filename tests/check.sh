@@ -66,11 +66,15 @@ replay() {
 	set -- "$1" "$build/replay/bin/$1" "$here/corpus" "$here/fuzz/seeds/$1"
 	[ "$1" = cmd ] || { run "replay-$1" "$2" -n 2000 -b 400000 "$3" "$4"; return; }
 	run "replay-$1" "$2" -n 100 -b 100000 "$3" "$4"
-	for f in quipper/perf.data.piped.header_features_aligned-6.12 \
-		quipper/perf.data.group_desc-4.14 simpleperf/etm/perf_etm.data \
-		linux-perf-data/sleep.compressed2.data derived/piped.intel_pt.killed; do
-		run "flips-${f##*/}" "$2" -f -n 4000 "$3/$f"
-	done
+	while read -r n f; do
+		run "flips-${f##*/}" "$2" -f -n "$n" "$3/$f"
+	done <<-END
+	5000 quipper/perf.data.piped.header_features_aligned-6.12
+	5000 quipper/perf.data.group_desc-4.14
+	5000 simpleperf/etm/perf_etm.data
+	2000 linux-perf-data/sleep.compressed2.data
+	3000 derived/piped.intel_pt.killed
+	END
 }
 
 for part; do
