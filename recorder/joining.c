@@ -71,6 +71,7 @@ static bool leave(struct session *s)
 			continue;
 		if (write_last(s, i))
 			break;
+		polling_remove_ring(s, i);
 		pio_evset_retire(&s->set, i);
 		log_info("cpu %d went offline: what it had recorded is written", p->cpu);
 		any = true;
@@ -180,6 +181,8 @@ static bool join_cpu(struct session *s, int cpu)
 	err = announce(s, (size_t)place);
 	if (!err) {
 		err = switch_on(s, (size_t)place);
+		if (!err)
+			err = polling_add_ring(s, (size_t)place);
 		if (!err) {
 			log_info("cpu %d came online: it is recorded, too", cpu);
 			return true;

@@ -4,65 +4,112 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "recorder/session.h"
 
-int polling_setup(struct polled *ret, const struct session *s)
+static void signals_came(void *ctx, int fd, uint32_t events)
 {
-	size_t n = 2 + s->set.nr_place + s->cfg->nr_pids;
-	struct pollfd *fd = calloc(n, sizeof(*fd));
+	struct session *s = ctx;
 
-	if (!fd)
-		return -ENOMEM;
-	fd[0] = (struct pollfd){ .fd = s->signal_fd, .events = POLLIN };
-	fd[1] = (struct pollfd){ .fd = s->hotplug.fd, .events = POLLIN };
-	for (size_t i = 0; i < s->set.nr_place; i++)
-		fd[2 + i] = (struct pollfd){ .fd = s->set.place[i].ring.fd, .events = POLLIN };
-	for (size_t i = 0; i < s->cfg->nr_pids; i++)
-		fd[2 + s->set.nr_place + i] = (struct pollfd){
-			.fd = (int)syscall(SYS_pidfd_open, s->cfg->pids[i], 0),
-			.events = POLLIN,
-		};
-	*ret = (struct polled){ fd, n, 2, 2 + s->set.nr_place };
-	return 0;
+	(void)fd;
+	(void)events;
+	s->on_signals(s);
 }
 
-void polling_done(struct polled *p)
+static void cpus_changed(void *ctx, int fd, uint32_t events)
 {
-	for (size_t i = p->first_pid; p->fd && i < p->n; i++)
-		if (p->fd[i].fd >= 0)
-			(void)close(p->fd[i].fd);
-	free(p->fd);
+	struct session *s = ctx;
+
+	(void)fd;
+	(void)events;
+	s->polling.cpus_changed = true;
 }
 
-/* An event whose task is gone would report POLLHUP for ever. */
-bool polling_rings_ready(struct polled *p)
+/* An event whose task is gone would report its end for ever. */
+static void ring_ready(void *ctx, int fd, uint32_t events)
 {
-	bool ready = false;
+	struct session *s = ctx;
 
-	for (size_t i = p->first_ring; i < p->first_pid; i++) {
-		if (p->fd[i].revents & POLLIN)
-			ready = true;
-		if (p->fd[i].revents & (POLLHUP | POLLERR | POLLNVAL))
-			p->fd[i].fd = -1;
-	}
-	return ready;
+	if (events & EPOLLIN)
+		s->polling.rings_ready = true;
+	if (events & (EPOLLHUP | EPOLLERR))
+		watch_remove(&s->watch, fd);
 }
 
-bool polling_processes_gone(struct polled *p)
+static void process_ended(void *ctx, int fd, uint32_t events)
 {
-	bool alive = false;
+	struct session *s = ctx;
 
-	for (size_t i = p->first_pid; i < p->n; i++) {
-		if (p->fd[i].fd >= 0 && (p->fd[i].revents & POLLIN)) {
-			(void)close(p->fd[i].fd);
-			p->fd[i].fd = -1;
+	(void)events;
+	watch_remove(&s->watch, fd);
+	for (size_t i = 0; i < s->polling.nr_pidfd; i++)
+		if (s->polling.pidfd[i] == fd) {
+			s->polling.pidfd[i] = -1;
+			s->polling.alive--;
 		}
-		alive = alive || p->fd[i].fd >= 0;
+	(void)close(fd);
+}
+
+int polling_add_ring(struct session *s, size_t place)
+{
+	return watch_add(&s->watch, s->set.place[place].ring.fd, ring_ready, s);
+}
+
+void polling_remove_ring(struct session *s, size_t place)
+{
+	watch_remove(&s->watch, s->set.place[place].ring.fd);
+}
+
+/* A process that is gone already counts as ended. */
+static int add_processes(struct session *s)
+{
+	struct polling *p = &s->polling;
+	size_t n = s->cfg->nr_pids;
+	int err = 0;
+
+	p->pidfd = calloc(n + 1, sizeof(*p->pidfd));
+	if (!p->pidfd)
+		return -ENOMEM;
+	for (; p->nr_pidfd < n && !err; p->nr_pidfd++) {
+		int fd = (int)syscall(SYS_pidfd_open, s->cfg->pids[p->nr_pidfd], 0);
+
+		p->pidfd[p->nr_pidfd] = fd;
+		p->alive += fd >= 0;
+		err = watch_add(&s->watch, fd, process_ended, s);
 	}
-	return p->n > p->first_pid && !alive;
+	return err;
+}
+
+int polling_setup(struct session *s, void (*on_signals)(struct session *s))
+{
+	int err = watch_init(&s->watch);
+
+	s->on_signals = on_signals;
+	if (!err)
+		err = watch_add(&s->watch, s->signal_fd, signals_came, s);
+	if (!err)
+		err = watch_add(&s->watch, s->hotplug.fd, cpus_changed, s);
+	for (size_t i = 0; i < s->set.nr_place && !err; i++)
+		err = polling_add_ring(s, i);
+	return err ? err : add_processes(s);
+}
+
+void polling_done(struct session *s)
+{
+	for (size_t i = 0; i < s->polling.nr_pidfd; i++)
+		if (s->polling.pidfd[i] >= 0)
+			(void)close(s->polling.pidfd[i]);
+	free(s->polling.pidfd);
+	s->polling = (struct polling){ 0 };
+	watch_done(&s->watch);
+}
+
+bool polling_processes_gone(const struct session *s)
+{
+	return s->polling.nr_pidfd && !s->polling.alive;
 }
 
 static bool thread_gone(const struct session *s, pid_t tid)

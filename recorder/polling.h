@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the loop of a recording waits for: signals, cpus that come and go, rings past their
- * watermark, and the end of what is recorded.
+ * What the loop of a recording waits for (recorder/watch.h): signals, cpus that come and go,
+ * rings past their watermark, and the end of what is recorded.
  */
 #ifndef RECORDER_POLLING_H
 #define RECORDER_POLLING_H
 
-#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 struct session;
 
-struct polled {
-	struct pollfd *fd; /* signals, hotplug, then rings, then pidfds of -p */
-	size_t n, first_ring, first_pid;
+struct polling {
+	int *pidfd; /* of the processes of -p; -1: ended */
+	size_t nr_pidfd, alive;
+	bool rings_ready; /* a ring is past its watermark; whoever drains takes it back */
+	bool cpus_changed;
 };
 
-/* 0 or -ENOMEM. */
-int polling_setup(struct polled *ret, const struct session *s);
-void polling_done(struct polled *p);
+/* 0 or -errno. Signals are the session's to read: on_signals is called. */
+__attribute__((warn_unused_result))
+int polling_setup(struct session *s, void (*on_signals)(struct session *s));
+void polling_done(struct session *s);
 
-/* After poll(2): is a ring past its watermark? */
-bool polling_rings_ready(struct polled *p);
+/* A place's ring was mapped, or is about to be unmapped. */
+__attribute__((warn_unused_result)) int polling_add_ring(struct session *s, size_t place);
+void polling_remove_ring(struct session *s, size_t place);
+
 /* Have all processes of -p ended? */
-bool polling_processes_gone(struct polled *p);
+bool polling_processes_gone(const struct session *s);
 /* Have all threads of -t ended? Looks into /proc. */
 bool polling_threads_gone(const struct session *s);
 

@@ -15,7 +15,6 @@
 #include "recorder/cmd.h"
 #include "recorder/explain.h"
 #include "recorder/log.h"
-#include "recorder/polling.h"
 #include "recorder/units.h"
 
 enum {
@@ -193,7 +192,7 @@ static bool much_trace(const struct session *s, uint64_t *seen)
 	return true;
 }
 
-static bool over(struct session *s, struct polled *p, bool tick)
+static bool over(struct session *s, bool tick)
 {
 	if (s->signal || s->write_err || s->run_err)
 		return true;
@@ -201,42 +200,32 @@ static bool over(struct session *s, struct polled *p, bool tick)
 		return s->work.reaped;
 	if (s->work.pid > 0 && workload_ended(&s->work))
 		return true;
-	return polling_processes_gone(p) || (tick && polling_threads_gone(s));
+	return polling_processes_gone(s) || (tick && polling_threads_gone(s));
 }
 
-/* Rings may have come and gone. */
-static void look_for_cpus(struct session *s, struct polled *p)
+/* How long nothing is due, in ms from now. */
+static int nothing_due(const struct session *s, uint64_t now, uint64_t start, uint64_t next)
 {
-	struct polled fresh;
-	int err;
+	int wait = next > now ? (int)(next - now) : 0;
 
-	if (!joining_look(s))
-		return;
-	err = polling_setup(&fresh, s);
-	if (err) {
-		s->run_err = log_err(err, "record");
-		return;
-	}
-	polling_done(p);
-	*p = fresh;
+	if (!s->enabled)
+		wait = min_int(wait, s->cfg->delay_ms > now - start
+					     ? s->cfg->delay_ms - (now - start) : 0);
+	return wait;
 }
 
-static void loop(struct session *s, struct polled *p)
+static void loop(struct session *s)
 {
 	uint64_t start = session_now() / 1000000, next = start + ROUND_MS, now, seen = 0;
-	int state = s->source.soft ? SOFT_BUSY : SOFT_IDLE, timeout;
-	bool ready, tick;
+	int state = s->source.soft ? SOFT_BUSY : SOFT_IDLE, err;
+	bool tick;
 
 	do {
 		now = session_now() / 1000000;
-		timeout = state == SOFT_BUSY ? 0 : next > now ? (int)(next - now) : 0;
-		if (!s->enabled)
-			timeout = min_int(timeout, s->cfg->delay_ms > now - start
-						   ? s->cfg->delay_ms - (now - start) : 0);
-		if (poll(p->fd, p->n, timeout) < 0 && errno != EINTR)
-			s->run_err = log_err(-errno, "poll failed");
-		if (p->fd[0].revents)
-			read_signals(s);
+		err = watch_wait(&s->watch, state == SOFT_BUSY ? 0 : nothing_due(s, now, start,
+										 next));
+		if (err)
+			s->run_err = log_err(err, "epoll_wait failed");
 		if (s->source.soft)
 			state = run_soft(s);
 		now = session_now() / 1000000;
@@ -246,16 +235,17 @@ static void loop(struct session *s, struct polled *p)
 			(void)snapshot_take(s, true);
 		s->snapshot_wanted = false;
 		tick = now >= next;
-		ready = polling_rings_ready(p) || (s->source.soft && much_trace(s, &seen));
-		if (ready || tick)
+		if (s->polling.rings_ready || tick || (s->source.soft && much_trace(s, &seen)))
 			(void)drain_round(s, true, false);
-		if (tick || p->fd[1].revents)
-			look_for_cpus(s, p);
+		s->polling.rings_ready = false;
+		if (tick || s->polling.cpus_changed)
+			(void)joining_look(s);
+		s->polling.cpus_changed = false;
 		if (tick) {
 			next = now + ROUND_MS;
 			report_status(s);
 		}
-	} while (!over(s, p, tick));
+	} while (!over(s, tick));
 }
 
 /* ---- the command ---- */
@@ -364,7 +354,6 @@ static int start(struct session *s)
 
 static int record(struct session *s)
 {
-	struct polled p = { 0 };
 	int err;
 
 	report_start(s);
@@ -383,10 +372,12 @@ static int record(struct session *s)
 	}
 	if (!s->enabled && !s->cfg->delay_ms && enable(s))
 		return EXIT_CANNOT;
-	if (polling_setup(&p, s))
-		return explain_no_memory();
-	loop(s, &p);
-	polling_done(&p);
+	err = polling_setup(s, read_signals);
+	if (err) {
+		log_err(err, "cannot wait for what is recorded");
+		return EXIT_CANNOT;
+	}
+	loop(s);
 	closing_file(s);
 	end_command(s);
 	report_end(s);
@@ -395,6 +386,7 @@ static int record(struct session *s)
 
 static void session_done(struct session *s)
 {
+	polling_done(s);
 	source_done(&s->source);
 	workload_done(&s->work);
 	hotplug_done(&s->hotplug);
@@ -425,6 +417,7 @@ int session_run(const struct pio_sys *sys, const struct rec_config *cfg)
 		.work = WORKLOAD_INIT,
 		.out = OUTPUT_INIT,
 		.hotplug = HOTPLUG_INIT,
+		.watch = WATCH_INIT,
 		.signal_fd = -1,
 		.t0_ns = session_now(),
 	};

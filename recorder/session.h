@@ -28,9 +28,11 @@
 #include "recorder/ledger.h"
 #include "recorder/output.h"
 #include "recorder/plan.h"
+#include "recorder/polling.h"
 #include "recorder/sideband.h"
 #include "recorder/source.h"
 #include "recorder/spans.h"
+#include "recorder/watch.h"
 #include "recorder/workload.h"
 
 struct session {
@@ -59,6 +61,9 @@ struct session {
 	struct fmt_buf buf;	/* records being made */
 	struct spans spans;	/* records of a ring on their way */
 
+	struct watch watch;
+	struct polling polling;
+	void (*on_signals)(struct session *s);
 	struct hotplug hotplug;
 	unsigned join_tries; /* in vain, of cpus that are online */
 

@@ -89,7 +89,7 @@ static int start(bool stream)
 	s.source.set = &s.set;
 	s.stalled = calloc(2, sizeof(*s.stalled));
 	hotplug_open(&s.hotplug, &fake_sys);
-	return begin(stream);
+	return watch_init(&s.watch) ? -EIO : begin(stream);
 }
 
 static void look(const char *online, bool changed)
@@ -123,6 +123,7 @@ static int setup(void **state)
 
 static void done(void)
 {
+	watch_done(&s.watch);
 	pio_evset_done(&s.set);
 	hotplug_done(&s.hotplug);
 	fmt_writer_done(&s.writer);
