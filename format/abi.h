@@ -55,23 +55,31 @@
 #define FMT_MMAP2_AT_NAME	    72u
 #define FMT_COMM_AT_PID		    8u	/* u32; COMM and NAMESPACES [uapi] */
 #define FMT_COMM_AT_TID		    12u /* u32 */
+#define FMT_COMM_AT_COMM	    16u /* text; COMM */
 #define FMT_TASK_AT_PID		    8u	/* u32; FORK and EXIT [uapi] */
 #define FMT_TASK_AT_PPID	    12u /* u32 */
 #define FMT_TASK_AT_TID		    16u /* u32 */
 #define FMT_TASK_AT_PTID	    20u /* u32 */
 #define FMT_KSYMBOL_AT_FLAGS	    22u /* u16 [uapi] */
 #define FMT_BPF_EVENT_AT_ID	    12u /* u32 [uapi] */
+#define FMT_READ_AT_VALUES	    16u /* by read_format [uapi] */
+#define FMT_SWITCH_AT_NEXT_PID	    8u	/* u32; SWITCH_CPU_WIDE, when it leaves [uapi] */
+#define FMT_SWITCH_AT_NEXT_TID	    12u /* u32 */
 #define FMT_LOST_AT_LOST	    16u /* u64 [uapi] */
 #define FMT_LOST_SAMPLES_AT_LOST    8u	/* u64 [uapi] */
 #define FMT_AUX_AT_OFFSET	    8u	/* u64 [uapi] */
 #define FMT_AUX_AT_FLAGS	    24u /* u64 */
 #define FMT_AUXTRACE_INFO_AT_TYPE   8u	/* u32 [perf] */
+#define FMT_AUXTRACE_INFO_AT_PRIV   16u /* u64s */
 #define FMT_AUXTRACE_AT_SIZE	    8u	/* u64 [perf] */
 #define FMT_AUXTRACE_AT_OFFSET	    16u /* u64 */
 #define FMT_AUXTRACE_AT_REFERENCE   24u /* u64 */
 #define FMT_AUXTRACE_AT_IDX	    32u /* u32 */
 #define FMT_AUXTRACE_AT_TID	    36u /* u32 */
 #define FMT_AUXTRACE_AT_CPU	    40u /* u32 */
+#define FMT_TIME_CONV_AT_SHIFT	    8u	/* u64 [perf] */
+#define FMT_TIME_CONV_AT_MULT	    16u /* u64 */
+#define FMT_TIME_CONV_AT_ZERO	    24u /* u64; the last of older recorders */
 
 /* Record types of the kernel [uapi], below FMT_REC_USER_START. */
 enum fmt_rec_type {
