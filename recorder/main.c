@@ -13,6 +13,7 @@ static const struct cmd {
 	{ "record", cmd_record, "record AUX trace and context switches into perf.data" },
 	{ "list", cmd_list, "show what this machine and this user can record" },
 	{ "info", cmd_info, "say what a perf.data file holds" },
+	{ "export", cmd_export, "turn a recording into what other decoders take" },
 	{ "check", cmd_check, "judge whether a perf.data file is sound" },
 };
 enum { NR_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
