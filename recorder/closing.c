@@ -101,29 +101,8 @@ static void count_soft(struct session *s)
 	s->ledger.refused = st.refused;
 }
 
-static int put_dsos(struct session *s, struct fmt_features *f)
-{
-	return dsos_rows(s->dsos, s->sys, &f->build_ids, &f->nr_build_ids);
-}
-
-static void explain_write_error(const struct session *s)
-{
-	log_err(s->write_err, "writing '%s' failed", s->cfg->output);
-	if (s->out.stream)
-		log_hint("the stream ends in the middle of a round");
-	else
-		log_hint("the file holds everything up to the last completed round "
-			 "(%llu bytes) and can be read; %llu bytes were taken back out",
-			 (unsigned long long)s->writer.valid,
-			 (unsigned long long)s->ledger.rolled_back);
-}
-
 void closing_file(struct session *s)
 {
-	struct fmt_features f;
-	uint64_t dropped;
-	int err;
-
 	log_status(NULL);
 	disable_all(s);
 	if (s->cfg->snapshot_at_exit)
@@ -139,19 +118,5 @@ void closing_file(struct session *s)
 			put_given_up(s);
 	}
 	count_soft(s);
-	f = session_features(s);
-	err = put_dsos(s, &f);
-	if (err)
-		log_err(err, "the build ids are left out");
-	/* After a full disk the features may still fit where the last round was taken out. */
-	err = fmt_writer_finish(&s->writer, &f);
-	if (err && !s->out.stream)
-		(void)fmt_writer_rollback(&s->writer, &dropped);
-	if (!s->write_err)
-		s->write_err = err;
-	err = output_close(&s->out);
-	if (!s->write_err)
-		s->write_err = err;
-	if (s->write_err)
-		explain_write_error(s);
+	recfile_end(s);
 }

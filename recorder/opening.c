@@ -103,7 +103,7 @@ static void read_clock_pair(struct session *s)
 	s->clock_ns = (units_ns(&a) + units_ns(&b)) / 2;
 }
 
-static size_t count_ids(const struct session *s)
+size_t opening_count_ids(const struct session *s)
 {
 	size_t n = 1; /* the software source's */
 
@@ -119,7 +119,7 @@ static int describe_events(struct session *s)
 	uint64_t *id, max = 0;
 
 	s->events = calloc(s->set.nr_ev + 1, sizeof(*s->events));
-	s->ids = calloc(count_ids(s) + s->set.nr_ev * room, sizeof(*s->ids));
+	s->ids = calloc(opening_count_ids(s) + s->set.nr_ev * room, sizeof(*s->ids));
 	if (!s->events || !s->ids)
 		return explain_no_memory();
 	e = s->events;
@@ -153,95 +153,6 @@ static int describe_events(struct session *s)
 	if (s->source.soft)
 		s->pt_id = s->ids[0] = max + 1;
 	return 0;
-}
-
-static int put_id_index(struct session *s)
-{
-	size_t n = 0, all = count_ids(s);
-	struct fmt_id *ids = calloc(all, sizeof(*ids));
-
-	if (!ids)
-		return -ENOMEM;
-	if (s->source.soft)
-		ids[n++] = (struct fmt_id){ s->pt_id, 0, -1, s->work.pid };
-	for (size_t i = 0; i < s->set.nr_ev; i++)
-		for (size_t j = 0; j < s->set.ev[i].nr_fd; j++) {
-			const struct pio_fd *f = &s->set.ev[i].fd[j];
-
-			ids[n++] = (struct fmt_id){ f->id, f->place, f->cpu, f->tid };
-		}
-	fmt_put_id_index(&s->buf, ids, n);
-	free(ids);
-	return s->buf.err;
-}
-
-/* For people who look at a dump; more threads than fit into one record are left out. */
-static void put_thread_list(struct session *s)
-{
-	enum { MOST = 2000 };
-	size_t n = s->cfg->nr_tids < MOST ? s->cfg->nr_tids : MOST;
-	struct fmt_thread *list = calloc(n, sizeof(*list));
-
-	for (size_t i = 0; list && i < n; i++)
-		list[i] = (struct fmt_thread){ s->cfg->tids[i], "" };
-	if (list)
-		fmt_put_thread_map(&s->buf, list, n);
-	free(list);
-}
-
-static void put_maps(struct session *s)
-{
-	struct fmt_thread everybody = { .tid = -1, .comm = "" };
-	struct fmt_thread child = { .tid = s->work.pid, .comm = "" };
-	int any = -1;
-
-	if (s->plan.system_wide) {
-		fmt_put_thread_map(&s->buf, &everybody, 1);
-	} else if (s->cfg->follow) {
-		fmt_put_thread_map(&s->buf, &child, 1);
-	} else {
-		put_thread_list(s);
-	}
-	if (s->plan.cpus.n)
-		fmt_put_cpu_map(&s->buf, s->plan.cpus.cpu, s->plan.cpus.n);
-	else
-		fmt_put_cpu_map(&s->buf, &any, 1);
-}
-
-/* Names go along as records too: a file whose recorder was killed has no EVENT_DESC. */
-static void put_names(struct session *s)
-{
-	for (size_t i = 0; i < s->nr_events; i++)
-		fmt_put_event_name(&s->buf, s->events[i].ids[0], s->events[i].name);
-}
-
-/* perf reads no COMPRESSED record before it knows this, and a file whose recorder was killed
- * has no features: the record stands in for the section. A stream has it already. */
-static void put_zip_feature(struct session *s)
-{
-	struct fmt_features f = session_features(s);
-
-	if (!s->out.stream)
-		fmt_put_header_feature(&s->buf, FMT_FEAT_COMPRESSED, &f);
-}
-
-static int put_head(struct session *s)
-{
-	struct fmt_pt_info info;
-	int err;
-
-	put_zip_feature(s);
-	fmt_put_time_conv(&s->buf, &s->conv);
-	err = put_id_index(s);
-	if (err)
-		return err;
-	put_names(s);
-	if (s->plan.source != SOURCE_NONE) {
-		info = plan_pt_info(&s->plan, &s->conv);
-		fmt_put_pt_info(&s->buf, &info);
-	}
-	put_maps(s);
-	return drain_put(s);
 }
 
 /* The rings are drained along the way: the tracking event is on already. */
@@ -356,12 +267,6 @@ int opening_kcore(struct session *s)
 	return 0;
 }
 
-static int refuse_output(const struct session *s, int err)
-{
-	log_err(err, "cannot write '%s'", s->cfg->output);
-	return EXIT_FAILED;
-}
-
 /* /proc, sysfs and ELF files are read a few at a time from here on. Without room for them
  * everything would look as if it had vanished. */
 static int spare_descriptors(const struct session *s)
@@ -385,8 +290,6 @@ static int spare_descriptors(const struct session *s)
 
 int opening_head(struct session *s)
 {
-	struct fmt_sink sink = output_sink(&s->out, s->cfg->sync);
-	struct fmt_features f;
 	int err;
 
 	if (fileids_new(&s->fileids) || dsos_new(&s->dsos) ||
@@ -397,25 +300,14 @@ int opening_head(struct session *s)
 		err = load_tracing(s);
 	if (err)
 		return err;
-	fmt_writer_init(&s->writer, &sink, s->out.stream);
-	if (s->cfg->zip_level && fmt_writer_zip(&s->writer, s->cfg->zip_level))
-		return explain_no_memory();
-	f = session_features(s);
-	err = fmt_writer_begin(&s->writer, s->events, s->nr_events, &f);
+	err = recfile_begin(s);
 	if (!err)
-		err = put_head(s);
-	if (err)
-		return refuse_output(s, err);
-	err = synthesise(s);
+		err = synthesise(s);
 	if (err == -ESRCH) {
 		log_err(err, "nothing to record");
 		return EXIT_CANNOT;
 	}
 	if (!err)
-		err = fmt_put_finished_init(&s->buf);
-	if (!err)
-		err = drain_put(s);
-	if (!err)
-		err = drain_round(s, true, false);
-	return err ? refuse_output(s, err) : 0;
+		err = recfile_head_done(s);
+	return err ? recfile_refuse(s, err) : 0;
 }

@@ -106,7 +106,7 @@ static int take_signals(struct session *s)
 	return 0;
 }
 
-static void read_signals(struct session *s)
+void session_read_signals(struct session *s)
 {
 	struct signalfd_siginfo si;
 
@@ -115,15 +115,6 @@ static void read_signals(struct session *s)
 			s->snapshot_wanted = true;
 		else if (si.ssi_signo != SIGCHLD)
 			s->signal = (int)si.ssi_signo;
-}
-
-/* Asked by an output that is waiting for its reader. */
-static bool told_to_stop(void *ctx)
-{
-	struct session *s = ctx;
-
-	read_signals(s);
-	return s->signal;
 }
 
 /* An event per cpu, thread and kind wants many descriptors: take what the hard limit gives.
@@ -318,23 +309,13 @@ static int start(struct session *s)
 		return err;
 	snprintf(s->version, sizeof(s->version), "auxrec %s (source: %s)", AUXREC_VERSION,
 		 source_names[s->plan.source]);
-	err = s->cfg->kcore ? output_open_dir(&s->out, s->cfg->output)
-			    : output_open(&s->out, s->cfg->output);
-	if (err == -ENOTTY) {
-		log_err(0, "standard output is a terminal: will not write a trace to it");
-		return EXIT_USAGE;
-	}
-	if (err) {
-		log_err(err, "cannot create '%s'", s->cfg->output);
-		return EXIT_FAILED;
-	}
+	err = recfile_open(s, s->cfg->output);
+	if (err)
+		return err;
 	/* Only now: until here, and while a FIFO waits for its reader, signals just end us. */
 	err = take_signals(s);
 	if (err)
 		return EXIT_FAILED;
-	s->out.wake_fd = s->signal_fd;
-	s->out.stop = told_to_stop;
-	s->out.stop_ctx = s;
 	if (s->cfg->command) {
 		setup = (struct workload_setup){
 			.argv = s->cfg->command,
@@ -362,17 +343,14 @@ static int record(struct session *s)
 	err = go(s);
 	if (err)
 		return err;
-	err = output_publish(&s->out);
-	if (err) {
-		log_err(err, "cannot create '%s'", s->cfg->output);
-		log_hint("an earlier file is first moved to '%s.old'", s->cfg->output);
-		if (s->work.pid > 0)
-			(void)kill(s->work.pid, SIGKILL);
-		return EXIT_FAILED;
-	}
+	err = recfile_publish(s);
+	if (err && s->work.pid > 0)
+		(void)kill(s->work.pid, SIGKILL);
+	if (err)
+		return err;
 	if (!s->enabled && !s->cfg->delay_ms && enable(s))
 		return EXIT_CANNOT;
-	err = polling_setup(s, read_signals);
+	err = polling_setup(s, session_read_signals);
 	if (err) {
 		log_err(err, "cannot wait for what is recorded");
 		return EXIT_CANNOT;

@@ -5,6 +5,7 @@
  *   session.c   the life of a recording, and its loop
  *   polling.c   what the loop waits for
  *   opening.c   everything before the first event counts: descriptors, rings, head records
+ *   recfile.c   one file, from its header to its features
  *   drain.c     rings and queues into the file, round by round
  *   joining.c   cpus that leave and join
  *   snapshot.c  AUX areas that are written only on demand
@@ -92,6 +93,19 @@ int opening_head(struct session *s);
 /* The copy of the kernel's code, when the events that tell of its changes are on. */
 int opening_kcore(struct session *s);
 
+size_t opening_count_ids(const struct session *s);
+
+/* recfile.c. Open: the output, without a name yet; 0 or an exit status after a message, as
+ * publish, which gives it the name. Begin: header and head records, up to where the tasks
+ * are told; head_done: behind them. 0 or -errno, which refuse turns into words and an exit
+ * status. End: features; closes it, and says so when writing failed (write_err). */
+int recfile_open(struct session *s, const char *name);
+int recfile_begin(struct session *s);
+int recfile_head_done(struct session *s);
+int recfile_publish(struct session *s);
+int recfile_refuse(const struct session *s, int err);
+void recfile_end(struct session *s);
+
 /* drain.c: one round over everything. marker: end it with FINISHED_ROUND. last: fetch also
  * what waits for more. 0 or -errno of the output, which is then rolled back and remembered
  * in write_err. */
@@ -123,6 +137,8 @@ void report_start(const struct session *s);
 void report_status(const struct session *s);
 void report_end(const struct session *s);
 
+/* Take the signals that have come. */
+void session_read_signals(struct session *s);
 uint64_t session_now(void); /* CLOCK_MONOTONIC, ns */
 /* Time of the file, ns, for a moment on the trace's clock. */
 uint64_t session_time(const struct session *s, uint64_t ticks);

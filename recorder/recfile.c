@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One file of a recording, or its stream, from its header to its features. A recording may
+ * have several, one after the other: each is complete.
+ */
+#include "recorder/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/abi.h"
+#include "recorder/cmd.h"
+#include "recorder/explain.h"
+#include "recorder/log.h"
+
+/* Asked by an output that is waiting for its reader. */
+static bool told_to_stop(void *ctx)
+{
+	struct session *s = ctx;
+
+	session_read_signals(s);
+	return s->signal;
+}
+
+int recfile_open(struct session *s, const char *name)
+{
+	int err = s->cfg->kcore ? output_open_dir(&s->out, name) : output_open(&s->out, name);
+
+	if (err == -ENOTTY) {
+		log_err(0, "standard output is a terminal: will not write a trace to it");
+		return EXIT_USAGE;
+	}
+	if (err) {
+		log_err(err, "cannot create '%s'", name);
+		return EXIT_FAILED;
+	}
+	s->out.stop = told_to_stop;
+	s->out.stop_ctx = s;
+	return 0;
+}
+
+int recfile_publish(struct session *s)
+{
+	int err = output_publish(&s->out);
+
+	if (!err)
+		return 0;
+	log_err(err, "cannot create '%s'", s->out.name);
+	log_hint("an earlier file is first moved to '%s.old'", s->out.name);
+	return EXIT_FAILED;
+}
+
+int recfile_refuse(const struct session *s, int err)
+{
+	log_err(err, "cannot write '%s'", s->out.name);
+	return EXIT_FAILED;
+}
+
+/* ---- the head ---- */
+
+static int put_id_index(struct session *s)
+{
+	size_t n = 0, all = opening_count_ids(s);
+	struct fmt_id *ids = calloc(all, sizeof(*ids));
+
+	if (!ids)
+		return -ENOMEM;
+	if (s->source.soft)
+		ids[n++] = (struct fmt_id){ s->pt_id, 0, -1, s->work.pid };
+	for (size_t i = 0; i < s->set.nr_ev; i++)
+		for (size_t j = 0; j < s->set.ev[i].nr_fd; j++) {
+			const struct pio_fd *f = &s->set.ev[i].fd[j];
+
+			ids[n++] = (struct fmt_id){ f->id, f->place, f->cpu, f->tid };
+		}
+	fmt_put_id_index(&s->buf, ids, n);
+	free(ids);
+	return s->buf.err;
+}
+
+/* For people who look at a dump; more threads than fit into one record are left out. */
+static void put_thread_list(struct session *s)
+{
+	enum { MOST = 2000 };
+	size_t n = s->cfg->nr_tids < MOST ? s->cfg->nr_tids : MOST;
+	struct fmt_thread *list = calloc(n, sizeof(*list));
+
+	for (size_t i = 0; list && i < n; i++)
+		list[i] = (struct fmt_thread){ s->cfg->tids[i], "" };
+	if (list)
+		fmt_put_thread_map(&s->buf, list, n);
+	free(list);
+}
+
+static void put_maps(struct session *s)
+{
+	struct fmt_thread everybody = { .tid = -1, .comm = "" };
+	struct fmt_thread child = { .tid = s->work.pid, .comm = "" };
+	int any = -1;
+
+	if (s->plan.system_wide) {
+		fmt_put_thread_map(&s->buf, &everybody, 1);
+	} else if (s->cfg->follow) {
+		fmt_put_thread_map(&s->buf, &child, 1);
+	} else {
+		put_thread_list(s);
+	}
+	if (s->plan.cpus.n)
+		fmt_put_cpu_map(&s->buf, s->plan.cpus.cpu, s->plan.cpus.n);
+	else
+		fmt_put_cpu_map(&s->buf, &any, 1);
+}
+
+/* Names go along as records too: a file whose recorder was killed has no EVENT_DESC. */
+static void put_names(struct session *s)
+{
+	for (size_t i = 0; i < s->nr_events; i++)
+		fmt_put_event_name(&s->buf, s->events[i].ids[0], s->events[i].name);
+}
+
+/* perf reads no COMPRESSED record before it knows this, and a file whose recorder was killed
+ * has no features: the record stands in for the section. A stream has it already. */
+static void put_zip_feature(struct session *s)
+{
+	struct fmt_features f = session_features(s);
+
+	if (!s->out.stream)
+		fmt_put_header_feature(&s->buf, FMT_FEAT_COMPRESSED, &f);
+}
+
+static int put_head(struct session *s)
+{
+	struct fmt_pt_info info;
+	int err;
+
+	put_zip_feature(s);
+	fmt_put_time_conv(&s->buf, &s->conv);
+	err = put_id_index(s);
+	if (err)
+		return err;
+	put_names(s);
+	if (s->plan.source != SOURCE_NONE) {
+		info = plan_pt_info(&s->plan, &s->conv);
+		fmt_put_pt_info(&s->buf, &info);
+	}
+	put_maps(s);
+	return drain_put(s);
+}
+
+int recfile_begin(struct session *s)
+{
+	struct fmt_sink sink;
+	struct fmt_features f;
+	int err;
+
+	s->out.wake_fd = s->signal_fd;
+	sink = output_sink(&s->out, s->cfg->sync);
+	fmt_writer_done(&s->writer);
+	fmt_writer_init(&s->writer, &sink, s->out.stream);
+	if (s->cfg->zip_level && fmt_writer_zip(&s->writer, s->cfg->zip_level))
+		return -ENOMEM;
+	f = session_features(s);
+	err = fmt_writer_begin(&s->writer, s->events, s->nr_events, &f);
+	return err ? err : put_head(s);
+}
+
+int recfile_head_done(struct session *s)
+{
+	int err = fmt_put_finished_init(&s->buf);
+
+	if (!err)
+		err = drain_put(s);
+	return err ? err : drain_round(s, true, false);
+}
+
+/* ---- the end ---- */
+
+static int put_dsos(struct session *s, struct fmt_features *f)
+{
+	return dsos_rows(s->dsos, s->sys, &f->build_ids, &f->nr_build_ids);
+}
+
+static void explain_write_error(const struct session *s)
+{
+	log_err(s->write_err, "writing '%s' failed", s->out.name);
+	if (s->out.stream)
+		log_hint("the stream ends in the middle of a round");
+	else
+		log_hint("the file holds everything up to the last completed round "
+			 "(%llu bytes) and can be read; %llu bytes were taken back out",
+			 (unsigned long long)s->writer.valid,
+			 (unsigned long long)s->ledger.rolled_back);
+}
+
+void recfile_end(struct session *s)
+{
+	struct fmt_features f = session_features(s);
+	uint64_t dropped;
+	int err = put_dsos(s, &f);
+
+	if (err)
+		log_err(err, "the build ids are left out");
+	/* After a full disk the features may still fit where the last round was taken out. */
+	err = fmt_writer_finish(&s->writer, &f);
+	if (err && !s->out.stream)
+		(void)fmt_writer_rollback(&s->writer, &dropped);
+	if (!s->write_err)
+		s->write_err = err;
+	err = output_close(&s->out);
+	if (!s->write_err)
+		s->write_err = err;
+	if (s->write_err)
+		explain_write_error(s);
+}
