@@ -36,19 +36,19 @@ void pio_newest_done(struct pio_newest *r)
 	*r = PIO_NEWEST_INIT;
 }
 
-static uint64_t head_of(const struct pio_newest *r)
+uint64_t pio_newest_head(const struct pio_newest *r)
 {
 	return r->meta ? __atomic_load_n(&r->meta->data_head, __ATOMIC_ACQUIRE) : 0;
 }
 
 bool pio_newest_any(const struct pio_newest *r)
 {
-	return head_of(r) != r->seen;
+	return pio_newest_head(r) != r->seen;
 }
 
 int pio_newest_peek(const struct pio_newest *r, struct iovec v[2], bool *ret_more)
 {
-	uint64_t head = head_of(r), n = r->seen - head;
+	uint64_t head = pio_newest_head(r), n = r->seen - head;
 	size_t at, first;
 
 	*ret_more = n > r->data_len;
@@ -67,5 +67,5 @@ int pio_newest_peek(const struct pio_newest *r, struct iovec v[2], bool *ret_mor
 
 void pio_newest_taken(struct pio_newest *r)
 {
-	r->seen = head_of(r);
+	r->seen = pio_newest_head(r);
 }

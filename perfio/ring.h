@@ -89,6 +89,8 @@ __attribute__((warn_unused_result))
 int pio_newest_map(struct pio_newest *ret, const struct pio_sys *sys, int fd,
 		   size_t data_len);
 void pio_newest_done(struct pio_newest *r);
+/* Where the kernel wrote last; counts down. */
+uint64_t pio_newest_head(const struct pio_newest *r);
 /* Does the ring hold anything that pio_newest_peek has not handed out yet? */
 bool pio_newest_any(const struct pio_newest *r);
 /* With every event that writes into it disabled: the records since the last

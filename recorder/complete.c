@@ -78,3 +78,13 @@ int complete_record(void *ctx, const uint8_t *rec, size_t size, size_t pos)
 		return err;
 	return spans_replace(c->spans, pos, copy, FMT_MMAP2_AT_PROT);
 }
+
+bool complete_copy(const struct complete *c, const uint8_t *rec, size_t size, uint8_t *copy)
+{
+	if (!whole_mmap2(rec, size))
+		return false;
+	memcpy(copy, rec, size);
+	take_foreign_bit(copy);
+	put_id(c, copy);
+	return true;
+}

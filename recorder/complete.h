@@ -8,6 +8,7 @@
 #ifndef RECORDER_COMPLETE_H
 #define RECORDER_COMPLETE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,5 +28,9 @@ struct complete {
 /* A ledger_visit_fn; ctx is a struct complete. The record keeps its size, and what is
  * malformed is left alone. 0 or -ENOMEM. */
 int complete_record(void *ctx, const uint8_t *rec, size_t size, size_t pos);
+
+/* The same for one MMAP2 record that goes nowhere yet: copied, and completed there. False, and
+ * nothing is copied: it is no whole MMAP2 record. spans and dsos are not used. */
+bool complete_copy(const struct complete *c, const uint8_t *rec, size_t size, uint8_t *copy);
 
 #endif

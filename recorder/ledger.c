@@ -7,6 +7,7 @@
 
 #include "format/abi.h"
 #include "format/le.h"
+#include "recorder/ringwalk.h"
 
 enum {
 	TRAILER_TIME = 24,   /* from the end of a record: time of the common trailer */
@@ -100,39 +101,15 @@ static bool wants_content(uint32_t type)
 	       type == FMT_REC_AUX || type == FMT_REC_MMAP2;
 }
 
-/* A position in the concatenation of the spans. Headers never straddle the wrap: records
- * and rings are multiples of 8. */
 struct walk {
-	const struct iovec *v;
-	size_t split, total; /* length of the first span, of both */
+	struct ringwalk ring;
 	ledger_visit_fn *visit;
 	void *ctx;
-	uint8_t copy[UINT16_MAX];
 };
-
-static const uint8_t *at(const struct walk *w, size_t pos)
-{
-	if (pos < w->split)
-		return (const uint8_t *)w->v[0].iov_base + pos;
-	return (const uint8_t *)w->v[1].iov_base + (pos - w->split);
-}
-
-/* The record at pos in one piece. */
-static const uint8_t *whole(struct walk *w, size_t pos, size_t size)
-{
-	size_t head;
-
-	if (pos >= w->split || pos + size <= w->split)
-		return at(w, pos);
-	head = w->split - pos;
-	memcpy(w->copy, at(w, pos), head);
-	memcpy(w->copy + head, w->v[1].iov_base, size - head);
-	return w->copy;
-}
 
 static int see(struct walk *w, struct ledger_row *r, size_t pos, uint32_t type, size_t size)
 {
-	const uint8_t *rec = whole(w, pos, size);
+	const uint8_t *rec = ringwalk_whole(&w->ring, pos, size);
 
 	look(r, rec, type, size);
 	if (w->visit && (type == FMT_REC_MMAP2 || type == FMT_REC_AUX))
@@ -148,18 +125,13 @@ int ledger_walk(struct ledger *l, struct ledger_row *r, const struct iovec *v, i
 	uint32_t type, last_type = 0;
 	int err;
 
-	w.v = v;
-	w.split = n > 0 ? v[0].iov_len : 0;
-	w.total = w.split + (n > 1 ? v[1].iov_len : 0);
+	ringwalk_begin(&w.ring, v, n);
 	w.visit = visit;
 	w.ctx = ctx;
-	for (size_t pos = 0; pos < w.total; pos += size) {
-		const uint8_t *h = at(&w, pos);
-
-		type = le_get32(h);
-		size = le_get16(h + FMT_REC_AT_SIZE);
-		if (size < FMT_REC_HEADER_SIZE || size % 8 || size > w.total - pos ||
-		    type >= LEDGER_TYPES)
+	for (size_t pos = 0; pos < w.ring.total; pos += size) {
+		type = le_get32(ringwalk_at(&w.ring, pos));
+		size = ringwalk_size(&w.ring, pos);
+		if (!size || type >= LEDGER_TYPES)
 			return -EBADMSG;
 		ledger_count(l, type);
 		if (wants_content(type)) {
@@ -168,13 +140,13 @@ int ledger_walk(struct ledger *l, struct ledger_row *r, const struct iovec *v, i
 				return err;
 		}
 		if (!pos)
-			see_time(l, whole(&w, pos, size), type, size);
+			see_time(l, ringwalk_whole(&w.ring, pos, size), type, size);
 		last = pos;
 		last_size = size;
 		last_type = type;
 	}
 	if (last_size)
-		see_time(l, whole(&w, last, last_size), last_type, last_size);
+		see_time(l, ringwalk_whole(&w.ring, last, last_size), last_type, last_size);
 	return 0;
 }
 

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/newestring.h"
+
+#include "recorder/ringwalk.h"
+
+enum {
+	TIME_FROM_END = 24,  /* in a trailer, format/record.h */
+	SAMPLE_TIME_AT = 32, /* IDENTIFIER, IP, TID before TIME */
+	TIMED_MIN = FMT_REC_HEADER_SIZE + TIME_FROM_END,
+};
+
+static struct ringwalk walk; /* 64 KiB, and there is one recorder */
+
+static uint64_t time_of(size_t pos, size_t size)
+{
+	const uint8_t *rec = ringwalk_whole(&walk, pos, size);
+
+	if (le_get32(rec) == FMT_REC_SAMPLE)
+		return size < SAMPLE_TIME_AT + 8 ? 0 : le_get(rec + SAMPLE_TIME_AT, 8);
+	return size < TIMED_MIN ? 0 : le_get(rec + size - TIME_FROM_END, 8);
+}
+
+static void count(struct newestring *n, size_t pos, size_t size)
+{
+	uint64_t time = time_of(pos, size);
+
+	n->records++;
+	n->bytes += size;
+	n->first_ns = time;
+	if (!n->last_ns)
+		n->last_ns = time;
+}
+
+/* From the newest to the oldest that lies before `end`; *ret_end: behind the last one. */
+static void look(struct newestring *n, uint64_t from_ns, size_t end, size_t *ret_end)
+{
+	size_t pos = 0, size;
+
+	for (; pos < end; pos += size) {
+		size = ringwalk_size(&walk, pos);
+		if (!size || size > end - pos)
+			break;
+		count(n, pos, size);
+		if (n->first_ns < from_ns) {
+			pos += size;
+			break;
+		}
+	}
+	*ret_end = pos;
+}
+
+int newestring_copy(const struct pio_newest *r, uint64_t from_ns, struct fmt_buf *b,
+		    struct newestring *ret)
+{
+	struct newestring n = { 0 };
+	struct iovec v[2];
+	size_t end, at = b->len, size;
+
+	ringwalk_begin(&walk, v, pio_newest_peek(r, v, &n.more));
+	look(&n, from_ns, walk.total, &end);
+	*ret = n;
+	fmt_put_zero(b, end);
+	if (b->err)
+		return b->err;
+	for (size_t pos = 0; pos < end; pos += size) {
+		size = ringwalk_size(&walk, pos);
+		memcpy(b->data + at + end - pos - size, ringwalk_whole(&walk, pos, size), size);
+	}
+	return 0;
+}
+
+void newestring_look(const struct pio_newest *r, struct newestring *ret)
+{
+	uint64_t head = pio_newest_head(r), moved;
+	struct newestring n = { 0 };
+	struct iovec v[2];
+	size_t end, safe;
+
+	ringwalk_begin(&walk, v, pio_newest_peek(r, v, &n.more));
+	look(&n, 0, walk.total, &end);
+	/* What was written meanwhile went over the oldest bytes, which may have been read
+	 * half old, half new: look again, at those only that are safe. */
+	moved = head - pio_newest_head(r);
+	safe = moved < r->data_len ? r->data_len - (size_t)moved : 0;
+	if (end > safe) {
+		n = (struct newestring){ .more = true };
+		look(&n, 0, safe, &end);
+	}
+	*ret = n;
+}
