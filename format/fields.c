@@ -177,9 +177,6 @@ static const struct row hw_id_rows[] = { { "hw_id", FMT_AS_HEX, 8 }, { 0 } };
 static const struct row event_type_rows[] = {
 	{ "event_id", FMT_AS_DEC, 8 }, { "name", FMT_AS_TEXT, 0 }, { 0 }
 };
-static const struct row tracing_rows[] = {
-	{ "size", FMT_AS_DEC, 4 }, { 0 }
-};
 static const struct row auxtrace_rows[] = {
 	{ "size", FMT_AS_DEC, 8 }, { "offset", FMT_AS_HEX, 8 },
 	{ "reference", FMT_AS_HEX, 8 }, { "idx", FMT_AS_DEC, 4 }, { "tid", FMT_AS_INT, 4 },
@@ -205,7 +202,6 @@ static const struct row *const rows_of[] = {
 	[FMT_REC_CGROUP] = cgroup_rows,
 	[FMT_REC_AUX_OUTPUT_HW_ID] = hw_id_rows,
 	[FMT_REC_HEADER_EVENT_TYPE] = event_type_rows,
-	[FMT_REC_HEADER_TRACING_DATA] = tracing_rows,
 	[FMT_REC_FINISHED_ROUND] = no_rows,
 	[FMT_REC_AUXTRACE] = auxtrace_rows,
 	[FMT_REC_STAT] = stat_rows,
@@ -301,14 +297,12 @@ static void visit_bpf_event(struct fmt_visit *v)
 
 void fmt_visit_padding(struct fmt_visit *v)
 {
-	size_t n = (size_t)-(v->p - v->rec->p) & 7;
-
-	if (v->missing || n > v->left)
+	if (v->missing || v->left > 7)
 		return;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < v->left; i++)
 		if (v->p[i])
 			return;
-	fmt_take(v, "padding", n);
+	fmt_take(v, "padding", v->left);
 }
 
 static void visit_text_poke(struct fmt_visit *v)

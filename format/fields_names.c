@@ -164,6 +164,7 @@ static const struct fmt_flag misc_lost[] = { MISC_COMMON, NAMED(15, "LOST_SAMPLE
 					     END };
 static const struct fmt_flag misc_build_id[] = { MISC_COMMON, NAMED(15, "BUILD_ID_SIZE"),
 						 END };
+static const struct fmt_flag misc_none[] = { END };
 
 const struct fmt_flag *fmt_misc_flags(uint32_t type)
 {
@@ -186,7 +187,8 @@ const struct fmt_flag *fmt_misc_flags(uint32_t type)
 	case FMT_REC_HEADER_BUILD_ID:
 		return misc_build_id;
 	}
-	return misc_plain;
+	/* perf 4 and older left theirs unset, whatever was in memory. */
+	return type < FMT_REC_USER_START ? misc_plain : misc_none;
 }
 
 const char *fmt_flags_next(const struct fmt_flag **at, uint64_t *v)

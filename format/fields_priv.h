@@ -90,7 +90,7 @@ bool fmt_visit_list(struct fmt_visit *v, const char *name, uint64_t nr, size_t e
 /* A list of nr numbers. */
 void fmt_visit_nums(struct fmt_visit *v, const char *name, enum fmt_kind kind, uint64_t nr,
 		    unsigned n);
-/* Zeros up to the next multiple of 8 of the record. */
+/* Zeros that fill a word up: what is left, when that is less than 8 bytes. */
 void fmt_visit_padding(struct fmt_visit *v);
 /* A value that was taken before, as part of another. */
 void fmt_give_num(struct fmt_visit *v, const char *name, enum fmt_kind kind, uint64_t n);

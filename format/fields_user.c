@@ -21,6 +21,16 @@ static void visit_header_attr(struct fmt_visit *v)
 	fmt_visit_nums(v, "ids", FMT_AS_DEC, v->left / 8, 8);
 }
 
+/* The data follow the record; simpleperf's are inside. */
+static void visit_tracing_data(struct fmt_visit *v)
+{
+	fmt_visit_num(v, "size", FMT_AS_DEC, 4);
+	if (v->left > 4)
+		fmt_visit_bytes(v, "data", v->left);
+	else
+		fmt_visit_padding(v);
+}
+
 static void visit_build_id(struct fmt_visit *v)
 {
 	size_t n = BUILD_ID_LEN;
@@ -358,6 +368,7 @@ bool fmt_visit_user(struct fmt_visit *v)
 {
 	static void (*const visits[])(struct fmt_visit *v) = {
 		[FMT_REC_HEADER_ATTR] = visit_header_attr,
+		[FMT_REC_HEADER_TRACING_DATA] = visit_tracing_data,
 		[FMT_REC_HEADER_BUILD_ID] = visit_build_id,
 		[FMT_REC_ID_INDEX] = visit_id_index,
 		[FMT_REC_AUXTRACE_INFO] = fmt_visit_auxtrace_info,

@@ -14,6 +14,7 @@ static const struct cmd {
 	{ "list", cmd_list, "show what this machine and this user can record" },
 	{ "info", cmd_info, "say what a perf.data file holds" },
 	{ "export", cmd_export, "turn a recording into what other decoders take" },
+	{ "dump", cmd_dump, "print every record of a perf.data file, or every packet" },
 	{ "check", cmd_check, "judge whether a perf.data file is sound" },
 };
 enum { NR_COMMANDS = sizeof(commands) / sizeof(commands[0]) };

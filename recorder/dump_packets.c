@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The packets of each queue, as its AUXTRACE records pass: nothing is kept but the few bytes
+ * of a packet that goes on in the next record.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "format/abi.h"
+#include "format/auxtrace.h"
+#include "format/le.h"
+#include "recorder/decode/packets.h"
+#include "recorder/dump.h"
+#include "recorder/log.h"
+
+enum { QUEUES_MAX = 8192, PADDING_MAX = 7 };
+
+struct pqueue {
+	uint32_t idx;
+	bool begun;
+	uint64_t end; /* of the last piece, in the AUX stream */
+	struct packets *k;
+	struct dump *d;
+};
+
+struct pqueues {
+	struct dump *d;
+	struct pqueue **q; /* by idx */
+	size_t nr;
+	bool snapshot; /* pieces are snapshots: each begins anew */
+	uint64_t left_out;
+};
+
+static void show_packet(void *ctx, const struct packet *p)
+{
+	struct pqueue *q = ctx;
+	struct dline *l = &q->d->line;
+
+	dline_begin(l, p->file_at, p->size, p->name);
+	dline_num(l, "queue", FMT_AS_DEC, q->idx);
+	dline_num(l, "offset", FMT_AS_HEX, p->at);
+	if (*p->text)
+		dline_text(l, "payload", p->text);
+	if (q->d->last_ip && p->has_ip)
+		dline_num(l, "ip", FMT_AS_HEX, p->ip);
+	dline_end(l);
+}
+
+/* Where idx is, or belongs. */
+static size_t place(const struct pqueues *v, uint32_t idx)
+{
+	size_t lo = 0, hi = v->nr, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (v->q[mid]->idx < idx)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* NULL: too many, or -ENOMEM in *err. */
+static struct pqueue *queue_of(struct pqueues *v, uint32_t idx, int *err)
+{
+	size_t at = place(v, idx);
+	struct pqueue *q, **all;
+
+	if (at < v->nr && v->q[at]->idx == idx)
+		return v->q[at];
+	if (v->nr >= QUEUES_MAX)
+		return NULL;
+	*err = -ENOMEM;
+	all = reallocarray(v->q, v->nr + 1, sizeof(*all));
+	if (!all)
+		return NULL;
+	v->q = all;
+	q = calloc(1, sizeof(*q));
+	if (!q)
+		return NULL;
+	q->idx = idx;
+	q->d = v->d;
+	if (packets_new(&q->k, show_packet, q)) {
+		free(q);
+		return NULL;
+	}
+	memmove(all + at + 1, all + at, (v->nr - at) * sizeof(*all));
+	all[at] = q;
+	v->nr++;
+	*err = 0;
+	return q;
+}
+
+static void queues_free(struct pqueues *v)
+{
+	for (size_t i = 0; i < v->nr; i++) {
+		packets_free(v->q[i]->k);
+		free(v->q[i]);
+	}
+	free(v->q);
+}
+
+/* Does a piece that begins at `offset` go on where the queue's last one ended? The bytes
+ * that a recorder adds to fill a word are not trace: the next piece begins before them. */
+static int go_on(const struct pqueues *v, struct pqueue *q, uint64_t offset)
+{
+	if (!q->begun)
+		return 0;
+	if (!v->snapshot && offset <= q->end && q->end - offset <= PADDING_MAX) {
+		packets_take_back(q->k, (size_t)(q->end - offset));
+		return 0;
+	}
+	return packets_gap(q->k);
+}
+
+static int take_trace(struct pqueues *v, const struct fmt_rec *rec)
+{
+	uint32_t idx = le_get32(rec->p + FMT_AUXTRACE_AT_IDX);
+	uint64_t offset = le_get(rec->p + FMT_AUXTRACE_AT_OFFSET, 8);
+	struct pqueue *q;
+	int err = 0;
+
+	if (!rec->payload ||
+	    !dump_filter_queue(&v->d->filter, le_get32(rec->p + FMT_AUXTRACE_AT_CPU),
+			       le_get32(rec->p + FMT_AUXTRACE_AT_TID)))
+		return 0;
+	q = queue_of(v, idx, &err);
+	if (!q) {
+		v->left_out++;
+		return err;
+	}
+	err = go_on(v, q, offset);
+	if (!err)
+		err = packets_feed(q->k, rec->payload, rec->payload_len,
+				   rec->at + rec->size);
+	q->begun = true;
+	q->end = offset + rec->payload_len;
+	return err;
+}
+
+/* Trace of another kind has no packets that this knows. */
+static int take_info(struct pqueues *v, const struct fmt_rec *rec)
+{
+	struct fmt_pt_info pt;
+	uint32_t kind;
+	const char *name;
+
+	if (rec->size < FMT_AUXTRACE_INFO_AT_TYPE + 4)
+		return 0;
+	kind = le_get32(rec->p + FMT_AUXTRACE_INFO_AT_TYPE);
+	name = fmt_auxtrace_name(kind);
+	if (kind != FMT_AUXTRACE_INTEL_PT) {
+		out_flush(&v->d->out);
+		return log_err(0, "'%s' has trace of kind %s (%" PRIu32 "), not Intel PT",
+			       v->d->in->path, name ? name : "unknown", kind),
+		       -ENOTSUP;
+	}
+	if (!fmt_get_pt_info(&pt, rec->p, rec->size))
+		v->snapshot = pt.snapshot_mode;
+	return 0;
+}
+
+static int take(struct pqueues *v, const struct fmt_rec *rec)
+{
+	if (rec->inflated)
+		return 0;
+	if (rec->type == FMT_REC_AUXTRACE_INFO)
+		return take_info(v, rec);
+	return rec->type == FMT_REC_AUXTRACE ? take_trace(v, rec) : 0;
+}
+
+static int walk(struct pqueues *v)
+{
+	struct dump *d = v->d;
+	struct fmt_reader *from = NULL;
+	struct fmt_rec rec;
+	int got, err = 0;
+
+	while (!err && !d->out.err && (got = input_next(d->in, &rec, &from))) {
+		if (got > 0) {
+			err = take(v, &rec);
+			continue;
+		}
+		if (got == -ENOMEM)
+			return got;
+		if (from->cut.p)
+			err = take(v, &from->cut);
+		dump_say_damage(d, from, got);
+	}
+	return err;
+}
+
+/* A stream that is all there is of a file. */
+static int walk_raw(struct pqueues *v)
+{
+	struct dump *d = v->d;
+	int err = 0;
+	struct pqueue *q = queue_of(v, 0, &err);
+
+	return q ? packets_feed(q->k, d->in->bytes.p, d->in->bytes.len, 0) : err;
+}
+
+int dump_packets(struct dump *d)
+{
+	struct pqueues v = { .d = d };
+	int err = d->in->as.kind == INPUT_PT ? walk_raw(&v) : walk(&v);
+
+	for (size_t i = 0; !err && i < v.nr && !d->out.err; i++)
+		err = packets_end(v.q[i]->k);
+	if (v.left_out)
+		log_err(0, "'%s' has more than %d queues: %" PRIu64
+			" records of others are left out",
+			d->in->path, QUEUES_MAX, v.left_out);
+	queues_free(&v);
+	if (err == -ENOMEM)
+		return log_err(err, "cannot list the packets of '%s'", d->in->path);
+	return err ? err : dump_finish(d);
+}
