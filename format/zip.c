@@ -112,7 +112,7 @@ static int cut(struct fmt_zip *z, size_t *ret)
 	size_t pos = z->rest, size = 0;
 
 	if (pos > z->fill)
-		pos = z->fill;
+		return -EBADMSG;
 	for (; z->fill - pos >= FMT_REC_HEADER_SIZE; pos += size) {
 		size = le_get16(z->in + pos + FMT_REC_AT_SIZE);
 		if (size < FMT_REC_HEADER_SIZE)
@@ -122,13 +122,8 @@ static int cut(struct fmt_zip *z, size_t *ret)
 	}
 	if (!pos && z->fill < sizeof(z->in))
 		return -EBADMSG; /* the record ends behind all that was fed */
-	if (pos) {
-		z->rest -= z->rest < pos ? z->rest : pos;
-	} else {
-		pos = z->fill;
-		z->rest = size - pos;
-	}
-	*ret = pos;
+	*ret = pos ? pos : z->fill;
+	z->rest = pos ? 0 : size - z->fill;
 	return 0;
 }
 

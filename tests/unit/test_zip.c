@@ -372,6 +372,10 @@ static void a_torn_or_a_tiny_record_is_refused(void **state)
 	le_put(x->plain + 64 * 1500 + 6, 64, 2);
 	x->len -= 8; /* within a body */
 	what_are_no_records_is_refused(x);
+	x->len = 0;
+	put_record(x, 65528, true);
+	x->len -= 8; /* within what stands in a second piece */
+	what_are_no_records_is_refused(x);
 }
 
 static void feeding_anew_forgets_what_was_fed(void **state)
