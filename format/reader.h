@@ -47,6 +47,12 @@ struct fmt_reader_event {
 	const uint8_t *ids; /* u64s, unaligned: use le_get */
 	size_t nr_ids;
 	const char *name; /* from EVENT_DESC or EVENT_UPDATE; NULL when the file has none */
+
+	/* What of attr is needed for each record. */
+	uint64_t sample_type;
+	bool id_all;	      /* FMT_ATTR_F_SAMPLE_ID_ALL */
+	uint8_t trailer_size; /* of records that are no SAMPLE, where id_all */
+	uint8_t sample_size;  /* of the same fields in a SAMPLE, and IP and ADDR */
 };
 
 struct fmt_reader {
@@ -86,6 +92,7 @@ struct fmt_reader {
 	uint64_t gathered;	/* records before this offset told us what they know */
 	bool same_layout;	/* one sample_type and sample_id_all for all events */
 	bool same_id_place;	/* ids stand at one place in the records of all events */
+	uint8_t id_in_sample, id_in_trailer; /* that place, from start or end; 0: nowhere */
 	void *ids;		/* tree: kernel id to event */
 	struct fmt_span {
 		const uint8_t *p;

@@ -56,16 +56,6 @@ static int find_id(const struct fmt_reader *r, uint64_t id)
 	return at ? (int)(*at)->event : NO_EVENT;
 }
 
-static uint64_t sample_type(const struct fmt_reader_event *e)
-{
-	return fmt_attr_sample_type(e->attr, e->attr_size);
-}
-
-static bool id_all(const struct fmt_reader_event *e)
-{
-	return fmt_attr_flags(e->attr, e->attr_size) & FMT_ATTR_F_SAMPLE_ID_ALL;
-}
-
 static size_t words(uint64_t bits)
 {
 	return 8u * (size_t)__builtin_popcountll(bits);
@@ -77,24 +67,54 @@ int fmt_reader_event_by_id(const struct fmt_reader *r, uint64_t id)
 }
 
 /* Where the id stands in a SAMPLE, from its start: 0 when nowhere. */
-static size_t sample_id_at(uint64_t st)
+static uint8_t sample_id_at(uint64_t st)
 {
 	if (st & FMT_SAMPLE_IDENTIFIER)
 		return FMT_REC_HEADER_SIZE;
 	if (!(st & FMT_SAMPLE_ID))
 		return 0;
-	return FMT_REC_HEADER_SIZE + words(st & (FMT_SAMPLE_IP | FMT_SAMPLE_TID |
-						 FMT_SAMPLE_TIME | FMT_SAMPLE_ADDR));
+	return (uint8_t)(FMT_REC_HEADER_SIZE +
+			 words(st & (FMT_SAMPLE_IP | FMT_SAMPLE_TID | FMT_SAMPLE_TIME |
+				     FMT_SAMPLE_ADDR)));
 }
 
 /* Where it stands in any other record, from its end: 0 when nowhere. */
-static size_t trailer_id_at(uint64_t st)
+static uint8_t trailer_id_at(uint64_t st)
 {
 	if (st & FMT_SAMPLE_IDENTIFIER)
 		return 8;
 	if (!(st & FMT_SAMPLE_ID))
 		return 0;
-	return 8 + words(st & (FMT_SAMPLE_STREAM_ID | FMT_SAMPLE_CPU));
+	return (uint8_t)(8 + words(st & (FMT_SAMPLE_STREAM_ID | FMT_SAMPLE_CPU)));
+}
+
+/* Fields at the start of a sample, and of a trailer, in the order they have there; each is
+ * 8 bytes. An IDENTIFIER comes first in the one and last in the other. */
+#define IN_SAMPLE                                                                        \
+	(FMT_SAMPLE_IDENTIFIER | FMT_SAMPLE_IP | FMT_SAMPLE_TID | FMT_SAMPLE_TIME |      \
+	 FMT_SAMPLE_ADDR | FMT_SAMPLE_ID | FMT_SAMPLE_STREAM_ID | FMT_SAMPLE_CPU)
+#define IN_TRAILER                                                                       \
+	(FMT_SAMPLE_TID | FMT_SAMPLE_TIME | FMT_SAMPLE_ID | FMT_SAMPLE_STREAM_ID |       \
+	 FMT_SAMPLE_CPU | FMT_SAMPLE_IDENTIFIER)
+
+/* Taken out of the attr once, not for each record. */
+static void prepare(struct fmt_reader *r, struct fmt_reader_event *e)
+{
+	const struct fmt_reader_event *first = r->events;
+
+	e->sample_type = fmt_attr_sample_type(e->attr, e->attr_size);
+	e->id_all = fmt_attr_flags(e->attr, e->attr_size) & FMT_ATTR_F_SAMPLE_ID_ALL;
+	e->sample_size = (uint8_t)words(e->sample_type & IN_SAMPLE);
+	e->trailer_size = (uint8_t)words(e->sample_type & IN_TRAILER);
+	if (e == first) {
+		r->id_in_sample = sample_id_at(e->sample_type);
+		r->id_in_trailer = trailer_id_at(e->sample_type);
+	}
+	if (e->sample_type != first->sample_type || e->id_all != first->id_all)
+		r->same_layout = false;
+	if (sample_id_at(e->sample_type) != r->id_in_sample ||
+	    trailer_id_at(e->sample_type) != r->id_in_trailer || e->id_all != first->id_all)
+		r->same_id_place = false;
 }
 
 static int add_event(struct fmt_reader *r, const struct fmt_reader_event *e)
@@ -112,15 +132,10 @@ static int add_event(struct fmt_reader *r, const struct fmt_reader_event *e)
 	}
 	r->events[n] = *e;
 	r->nr_events++;
+	prepare(r, &r->events[n]);
 	for (size_t i = 0; i < e->nr_ids; i++)
 		if (add_id(r, le_get(e->ids + 8 * i, 8), (unsigned)n))
 			return -ENOMEM;
-	if (sample_type(e) != sample_type(r->events) || id_all(e) != id_all(r->events))
-		r->same_layout = false;
-	if (sample_id_at(sample_type(e)) != sample_id_at(sample_type(r->events)) ||
-	    trailer_id_at(sample_type(e)) != trailer_id_at(sample_type(r->events)) ||
-	    id_all(e) != id_all(r->events))
-		r->same_id_place = false;
 	return 0;
 }
 
@@ -267,31 +282,21 @@ void fmt_reader_events_done(struct fmt_reader *r)
 int fmt_reader_event_of(const struct fmt_reader *r, const struct fmt_rec *rec)
 {
 	bool sample = rec->type == FMT_REC_SAMPLE;
-	uint64_t st, id;
+	uint64_t id;
 	size_t at;
 
 	if (rec->type >= FMT_REC_USER_START || !r->nr_events)
 		return NO_EVENT;
 	if (r->nr_events == 1)
 		return 0;
-	if (!r->same_id_place || (!sample && !id_all(r->events)))
+	if (!r->same_id_place || (!sample && !r->events->id_all))
 		return NO_EVENT;
-	st = sample_type(r->events);
-	at = sample ? sample_id_at(st) : trailer_id_at(st);
+	at = sample ? r->id_in_sample : r->id_in_trailer;
 	if (!at || rec->size < FMT_REC_HEADER_SIZE + 8 || at > rec->size - 8u)
 		return NO_EVENT;
 	id = le_get64(sample ? rec->p + at : rec->p + rec->size - at);
 	return id ? find_id(r, id) : 0;
 }
-
-/* Fields at the start of a sample, and of a trailer, in the order they have there; each is
- * 8 bytes. An IDENTIFIER comes first in the one and last in the other. */
-#define IN_SAMPLE                                                                        \
-	(FMT_SAMPLE_IDENTIFIER | FMT_SAMPLE_IP | FMT_SAMPLE_TID | FMT_SAMPLE_TIME |      \
-	 FMT_SAMPLE_ADDR | FMT_SAMPLE_ID | FMT_SAMPLE_STREAM_ID | FMT_SAMPLE_CPU)
-#define IN_TRAILER                                                                       \
-	(FMT_SAMPLE_TID | FMT_SAMPLE_TIME | FMT_SAMPLE_ID | FMT_SAMPLE_STREAM_ID |       \
-	 FMT_SAMPLE_CPU | FMT_SAMPLE_IDENTIFIER)
 
 /* The fields at p, without an IDENTIFIER; behind them. */
 static const uint8_t *take_fields(struct fmt_when *w, uint64_t st, const uint8_t *p)
@@ -326,20 +331,21 @@ int fmt_reader_when(const struct fmt_reader *r, const struct fmt_rec *rec,
 		    struct fmt_when *ret)
 {
 	struct fmt_when w = { .event = fmt_reader_event_of(r, rec) };
-	size_t layout = w.event < 0 ? 0 : (size_t)w.event, need;
 	bool sample = rec->type == FMT_REC_SAMPLE;
+	const struct fmt_reader_event *e;
 	const uint8_t *p;
 	uint64_t st;
+	size_t need;
 
 	if (rec->type >= FMT_REC_USER_START || !r->nr_events)
 		return -ENOENT;
 	if (w.event < 0 && !r->same_layout)
 		return -ENOENT;
-	st = sample_type(&r->events[layout]);
-	if (!sample && !id_all(&r->events[layout]))
+	e = &r->events[w.event < 0 ? 0 : w.event];
+	if (!sample && !e->id_all)
 		return -ENOENT;
-	st &= sample ? IN_SAMPLE : IN_TRAILER;
-	need = words(st);
+	st = e->sample_type;
+	need = sample ? e->sample_size : e->trailer_size;
 	if (need > rec->size - FMT_REC_HEADER_SIZE)
 		return -EBADMSG;
 	p = rec->p + (sample ? FMT_REC_HEADER_SIZE : rec->size - need);
@@ -347,7 +353,7 @@ int fmt_reader_when(const struct fmt_reader *r, const struct fmt_rec *rec,
 		w.id = le_get64(p);
 		p += 8;
 	}
-	p = take_fields(&w, st, p);
+	p = take_fields(&w, sample ? st : st & IN_TRAILER, p);
 	if (!sample && st & FMT_SAMPLE_IDENTIFIER)
 		w.id = le_get64(p);
 	*ret = w;
