@@ -64,6 +64,7 @@ enum check_kind {
 	/* Switches. */
 	CHECK_SWITCH_KIND,
 	CHECK_SWITCH_LOST,
+	CHECK_SWITCH_GAP,
 	/* AUX trace. */
 	CHECK_AUX_INFO,
 	CHECK_NO_AUX_INFO,

@@ -20,7 +20,8 @@
 
 enum { PADDING = 8 };
 
-/* A queue is known by its idx where ID_INDEX ties ids to it, else by its cpu or thread. */
+/* A queue of a thread is known by that thread, one of a cpu by the idx that ID_INDEX ties ids
+ * to, or else by the cpu. */
 enum key { BY_IDX, BY_CPU, BY_TID };
 
 static struct check_queue *queue(struct check *c, enum key by, uint32_t v)
@@ -34,10 +35,10 @@ static struct check_queue *queue_of_aux(struct check *c, const struct check_rec 
 
 	if (!cr->has_when)
 		return NULL;
-	if (c->ids.n)
-		return id ? queue(c, BY_IDX, (uint32_t)id->idx) : NULL;
 	if (c->aux.per_thread)
 		return cr->w.has_tid ? queue(c, BY_TID, cr->w.tid) : NULL;
+	if (c->ids.n)
+		return id ? queue(c, BY_IDX, (uint32_t)id->idx) : NULL;
 	return cr->w.has_cpu ? queue(c, BY_CPU, cr->w.cpu) : NULL;
 }
 
@@ -45,10 +46,10 @@ static struct check_queue *queue_of_trace(struct check *c, const struct fmt_rec 
 {
 	uint32_t cpu = le_get32(rec->p + FMT_AUXTRACE_AT_CPU);
 
-	if (c->ids.n)
-		return queue(c, BY_IDX, le_get32(rec->p + FMT_AUXTRACE_AT_IDX));
 	if (c->aux.per_thread)
 		return queue(c, BY_TID, le_get32(rec->p + FMT_AUXTRACE_AT_TID));
+	if (c->ids.n)
+		return queue(c, BY_IDX, le_get32(rec->p + FMT_AUXTRACE_AT_IDX));
 	if (cpu == UINT32_MAX)
 		c->aux.mixed = true; /* per thread, and nothing says whose AUX is whose */
 	return queue(c, BY_CPU, cpu);

@@ -42,6 +42,7 @@ static const struct {
 
 	[CHECK_SWITCH_KIND] = { "switch-kind", CHECK_DAMAGE },
 	[CHECK_SWITCH_LOST] = { "switch-lost", CHECK_LOSS },
+	[CHECK_SWITCH_GAP] = { "switch-gap", CHECK_REMARK },
 
 	[CHECK_AUX_INFO] = { "aux-info", CHECK_DAMAGE },
 	[CHECK_NO_AUX_INFO] = { "no-aux-info", CHECK_DAMAGE },

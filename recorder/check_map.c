@@ -32,19 +32,15 @@ static uint32_t *slot_of(const struct check_map *m, uint64_t key)
 	return &m->slot[at];
 }
 
-void *check_map_find(struct check_map *m, uint64_t key)
+void *check_map_search(struct check_map *m, uint64_t key)
 {
-	uint32_t i;
+	uint32_t i = m->n ? *slot_of(m, key) : 0;
 
-	if (!m->n)
-		return NULL;
-	if (key_at(m, m->last) == key)
-		return check_map_at(m, m->last);
-	i = *slot_of(m, key);
 	if (!i)
 		return NULL;
-	m->last = i - 1;
-	return check_map_at(m, m->last);
+	m->last = check_map_at(m, i - 1);
+	m->last_key = key;
+	return m->last;
 }
 
 /* Twice the slots, and rows for half of them. */
@@ -57,6 +53,7 @@ static int grow(struct check_map *m)
 	if (!rows)
 		return -ENOMEM;
 	m->rows = rows;
+	m->last = NULL;
 	slot = calloc((size_t)1 << bits, sizeof(*slot));
 	if (!slot)
 		return -ENOMEM;
@@ -83,8 +80,9 @@ int check_map_row(struct check_map *m, uint64_t key, size_t max, void **ret)
 	row = check_map_at(m, m->n);
 	memset(row, 0, m->size);
 	memcpy(row, &key, sizeof(key));
-	m->last = m->n++;
-	*slot_of(m, key) = (uint32_t)m->n;
+	m->last = row;
+	m->last_key = key;
+	*slot_of(m, key) = (uint32_t)++m->n;
 	*ret = row;
 	return 1;
 }

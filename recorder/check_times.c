@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "format/abi.h"
+#include "format/event.h"
 #include "recorder/check_priv.h"
 
 enum { PEAKS = 4096 };
@@ -131,6 +132,16 @@ void check_round(struct check *c)
 	t->round_newest = t->newest;
 }
 
+/* A ring that is written backwards has its newest record first. */
+static bool backward(const struct fmt_reader *r)
+{
+	for (size_t i = 0; i < r->nr_events; i++)
+		if (fmt_attr_flags(r->events[i].attr, r->events[i].attr_size) &
+		    FMT_ATTR_F_WRITE_BACKWARD)
+			return true;
+	return false;
+}
+
 void check_times_end(struct check *c)
 {
 	const struct check_times *t = &c->times;
@@ -141,7 +152,7 @@ void check_times_end(struct check *c)
 			   "%" PRIu64 " records out of order, up to %" PRIu64
 			   " ns and %" PRIu64 " records apart",
 			   t->late, t->worst_ns, t->worst_apart);
-	if (t->rounds && t->back) {
+	if (t->rounds && t->back && !backward(c->r)) {
 		check_find(c, CHECK_BACKWARDS, t->back_at, "times that rise on each cpu",
 			   "records of cpu %" PRIu64 " that are older than the one before, by "
 			   "up to %" PRIu64 " ns", t->back_cpu, t->worst_back);
