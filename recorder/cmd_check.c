@@ -3,58 +3,106 @@
 
 #include "recorder/check.h"
 #include "recorder/cmd.h"
+#include "recorder/decode/decode.h"
 #include "recorder/input.h"
 #include "recorder/jtree.h"
 #include "recorder/log.h"
 #include "recorder/opts.h"
 
-static int print_json(const struct check_report *r, const char *path)
+struct asked {
+	const char *path;
+	bool json, decode;
+	const char *images;
+};
+
+/* decoded: NULL when it was not asked for. */
+static int print_json(const struct check_report *r, const struct decode_report *decoded,
+		      const char *path)
 {
 	int err = 0;
 	json_t *o = check_json(r, path, &err);
 
+	if (decoded)
+		jtree_set(o, "decode", decode_json(decoded, &err), &err);
 	return jtree_print(o, err);
 }
 
-static int status_of(const struct check_report *r)
+static int print(const struct check_report *r, const struct decode_report *decoded,
+		 const struct asked *a)
 {
-	static const int status[] = {
-		[CHECK_REMARK] = EXIT_OK,
-		[CHECK_LOSS] = EXIT_WITH_LOSSES,
-		[CHECK_DAMAGE] = EXIT_FAILED,
-	};
+	int err = 0;
 
-	return status[check_verdict(r)];
+	if (a->json) {
+		err = print_json(r, decoded, a->path);
+		if (err)
+			log_err(err, "cannot print what is in '%s'", a->path);
+		return err;
+	}
+	check_print_text(r, a->path);
+	if (decoded)
+		decode_print_text(decoded);
+	return 0;
 }
 
-static int judge(const char *path, bool json)
+static int status_of(const struct check_report *r, const struct decode_report *decoded)
 {
+	enum check_severity verdict = check_verdict(r);
+
+	if (verdict == CHECK_DAMAGE || (decoded && decode_misfits(decoded)))
+		return EXIT_FAILED;
+	if (verdict == CHECK_LOSS || (decoded && decoded->nr_errors))
+		return EXIT_WITH_LOSSES;
+	return EXIT_OK;
+}
+
+/* The file could not be opened as one: then there is nothing to decode. */
+static int decode(struct decode_report *ret, struct input *in, const struct asked *a,
+		  int opened)
+{
+	const struct decode_opts o = { .images = a->images };
+
+	*ret = (struct decode_report){ 0 };
+	if (opened)
+		return 0;
+	input_rewind(in);
+	return decode_file(ret, in, &o);
+}
+
+static int judge(const struct asked *a)
+{
+	struct decode_report decoded = { 0 };
 	struct check_report r;
 	struct input in;
-	int err = check_file(&r, &in, input_open(&in, path));
+	int opened = input_open(&in, a->path), err = check_file(&r, &in, opened), status;
 
-	if (err) {
-		log_err(err, "cannot read '%s'", path);
-	} else if (json) {
-		err = print_json(&r, path);
+	if (err)
+		log_err(err, "cannot read '%s'", a->path);
+	if (!err && a->decode) {
+		err = decode(&decoded, &in, a, opened);
 		if (err)
-			log_err(err, "cannot print what is in '%s'", path);
-	} else {
-		check_print_text(&r, path);
+			log_err(err, "cannot decode '%s'", a->path);
 	}
+	if (!err)
+		err = print(&r, a->decode ? &decoded : NULL, a);
+	status = err ? EXIT_FAILED : status_of(&r, a->decode ? &decoded : NULL);
+	decode_report_done(&decoded);
 	input_done(&in);
-	return err ? EXIT_FAILED : status_of(&r);
+	return status;
 }
 
 int cmd_check(int argc, char **argv)
 {
-	bool json = false;
+	struct asked a = { 0 };
 	const struct opt opt[] = {
-		{ 0, "json", NULL, OPT_FLAG, &json, NULL, "print one JSON object" },
+		{ 0, "decode", NULL, OPT_FLAG, &a.decode, NULL,
+		  "decode the Intel PT trace, too" },
+		{ 0, "images", "DIR", OPT_STR, &a.images, NULL,
+		  "decode, with programs from below DIR first" },
+		{ 0, "json", NULL, OPT_FLAG, &a.json, NULL, "print one JSON object" },
 	};
 	const struct opts o = {
 		.cmd = "check",
-		.synopsis = "[--json] FILE",
+		.synopsis = "[--json] [--decode] [--images=DIR] FILE",
 		.about = "Judge whether a perf.data file (or directory) is sound; \"-\" is "
 			 "standard input.",
 		.opt = opt,
@@ -68,5 +116,7 @@ int cmd_check(int argc, char **argv)
 		opts_usage(&o);
 	if (at < 0 || argc - at != 1)
 		return EXIT_USAGE;
-	return judge(argv[at], json);
+	a.path = argv[at];
+	a.decode |= a.images != NULL;
+	return judge(&a);
 }

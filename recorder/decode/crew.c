@@ -17,6 +17,7 @@ enum {
 	BEYOND = 512, /* a PSB+ is far shorter: Intel SDM vol. 3, 33.3.7 */
 };
 #define SLICE	 (UINT64_C(4) << 20)
+#define SLICE_MIN UINT64_C(16)
 #define PSB_DIST (UINT64_C(128) << 20)
 
 struct slice {
@@ -30,7 +31,8 @@ struct crew {
 	const struct queues *queues;
 	struct slice *slice;
 	size_t nr, room;
-	size_t next; /* slice to be taken */
+	uint64_t size; /* of a slice */
+	size_t next;   /* slice to be taken */
 };
 
 struct worker {
@@ -121,6 +123,18 @@ static size_t psb_plus(const uint8_t *p, size_t n)
 	return (size_t)at;
 }
 
+static uint64_t count_psb(const uint8_t *p, size_t n)
+{
+	uint64_t count = 0;
+	size_t at;
+
+	for (; fmt_pt_find_psb(p, n, &at); count++) {
+		p += at + FMT_PT_PSB_SIZE;
+		n -= at + FMT_PT_PSB_SIZE;
+	}
+	return count;
+}
+
 static int decode_slice(struct worker *w, struct slice *s)
 {
 	struct view v = { .q = &w->crew->queues->q[s->queue], .at = s->from };
@@ -142,6 +156,7 @@ static int decode_slice(struct worker *w, struct slice *s)
 	if (next < v.have)
 		seg.beyond = psb_plus(w->buf + next, v.have - next);
 	s->covered = seg.len;
+	s->sum.nr_psb = count_psb(seg.p, seg.len);
 	return flow_run(&w->flow, &seg, &s->sum);
 }
 
@@ -158,7 +173,7 @@ static void *work(void *ctx)
 
 static int add_slices(struct crew *c, size_t queue, uint64_t from, uint64_t end)
 {
-	size_t n = (size_t)((end - from + SLICE - 1) / SLICE), room = c->room;
+	size_t n = (size_t)((end - from - 1) / c->size + 1), room = c->room;
 	struct slice *all;
 
 	while (room < c->nr + n)
@@ -168,8 +183,8 @@ static int add_slices(struct crew *c, size_t queue, uint64_t from, uint64_t end)
 		return -ENOMEM;
 	c->slice = all;
 	c->room = room;
-	for (; from < end; from += SLICE) {
-		uint64_t to = end - from < SLICE ? end : from + SLICE;
+	for (; from < end; from += c->size) {
+		uint64_t to = end - from < c->size ? end : from + c->size;
 
 		all[c->nr++] = (struct slice){ .queue = queue, .from = from, .to = to,
 					       .end = end };
@@ -271,13 +286,15 @@ static int sum_up(struct decode_report *ret, const struct crew *c)
 }
 
 int crew_run(struct decode_report *ret, const struct queues *queues, struct flow *f,
-	     unsigned threads)
+	     const struct decode_opts *o)
 {
-	struct crew c = { .queues = queues };
+	struct crew c = { .queues = queues, .size = o->slice ? o->slice : SLICE };
 	struct worker *w = NULL;
-	size_t n = threads ? threads : cpus();
+	size_t n = o->threads ? o->threads : cpus();
 	int err = 0;
 
+	if (c.size < SLICE_MIN)
+		c.size = SLICE_MIN;
 	for (size_t i = 0; !err && i < queues->nr; i++)
 		err = slice_queue(&c, i);
 	n = n < c.nr ? n : c.nr;

@@ -213,7 +213,7 @@ static int decode(struct decode_report *ret, const struct gather *g,
 		return err;
 	ret->timed = s.timed;
 	ret->bytes = ret->skipped = g->queues.left_out;
-	err = crew_run(ret, &g->queues, &f, o->threads);
+	err = crew_run(ret, &g->queues, &f, o);
 	if (!err)
 		err = report(ret, &f, g->tasks);
 	flow_done(&f);
@@ -261,4 +261,12 @@ unsigned decode_share(const struct decode_report *r)
 	if (!r->skipped)
 		return 10000;
 	return r->skipped < r->bytes ? (unsigned)(good / (double)r->bytes * 10000) : 0;
+}
+
+bool decode_misfits(const struct decode_report *r)
+{
+	for (size_t i = 0; i < r->nr_kinds; i++)
+		if (r->errors[i].code != pte_nomap)
+			return true;
+	return false;
 }

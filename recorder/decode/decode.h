@@ -25,6 +25,7 @@
 struct decode_opts {
 	const char *images; /* a directory where images are looked for first, or NULL */
 	unsigned threads;   /* 0: one for each cpu we may run on */
+	uint64_t slice;	    /* bytes of trace that one takes at a time; 0: 4 MiB */
 };
 
 #define DECODE_NONE UINT32_MAX /* no cpu, no thread, no process */
@@ -56,7 +57,7 @@ struct decode_queue {
 	uint32_t idx, cpu, tid; /* cpu, tid: DECODE_NONE where the queue has none */
 	uint64_t bytes;		/* of trace, overlaps of snapshots not counted twice */
 	uint64_t skipped;	/* of them not decodable */
-	uint64_t nr_psb;	/* where decoding was begun or could be begun again */
+	uint64_t nr_psb;	/* where decoding can begin */
 	uint64_t insns, errors, overflows;
 	uint64_t gaps;		/* places where bytes are missing between two pieces */
 	bool has_time;
@@ -98,6 +99,9 @@ void decode_report_done(struct decode_report *r);
 /* Bytes decodable, in hundredths of a percent, rounded down: 10000 says every byte. A report
  * without trace has 10000. */
 unsigned decode_share(const struct decode_report *r);
+
+/* Trace that does not fit the code, or is none: errors of any kind but missing code. */
+bool decode_misfits(const struct decode_report *r);
 
 /* On stdout. */
 void decode_print_text(const struct decode_report *r);

@@ -6,11 +6,10 @@
 #include "recorder/decode/decode.h"
 #include "recorder/decode/flow.h"
 
-/* Decodes all queues with `threads` threads (0: one for each cpu we may run on); fills
- * ret->queues and adds up in f. 0 or -ENOMEM. */
+/* Decodes all queues; fills ret->queues and adds up in f. 0 or -ENOMEM. */
 __attribute__((warn_unused_result))
 int crew_run(struct decode_report *ret, const struct queues *queues, struct flow *f,
-	     unsigned threads);
+	     const struct decode_opts *o);
 
 /* libipt's words for a code, or ours. */
 const char *decode_words(int code);

@@ -150,43 +150,39 @@ void decode_print_text(const struct decode_report *r)
 	put_missing(r);
 }
 
-static json_t *number(uint64_t v)
-{
-	return json_integer((json_int_t)v);
-}
-
 /* Absent where there is none. */
 static void set_id(json_t *o, const char *key, uint32_t id, int *err)
 {
 	if (id != DECODE_NONE)
-		jtree_set(o, key, number(id), err);
+		jtree_set(o, key, jtree_number(id), err);
 }
 
-static void set_text(json_t *o, const char *key, const char *s, int *err)
+/* As text: an address of the kernel's half is no number to every reader of JSON. */
+static void set_ip(json_t *o, uint64_t ip, int *err)
 {
-	json_t *v = json_string(s);
+	char buf[20];
 
-	/* jansson refuses what is not UTF-8. */
-	jtree_set(o, key, v ? v : json_string("?"), err);
+	snprintf(buf, sizeof(buf), "0x%" PRIx64, ip);
+	jtree_set(o, "ip", json_string(buf), err);
 }
 
 static json_t *queue_json(const struct decode_queue *q, int *err)
 {
 	json_t *o = json_object();
 
-	jtree_set(o, "queue", number(q->idx), err);
+	jtree_set(o, "queue", jtree_number(q->idx), err);
 	set_id(o, "cpu", q->cpu, err);
 	set_id(o, "tid", q->tid, err);
-	jtree_set(o, "bytes", number(q->bytes), err);
-	jtree_set(o, "undecodable", number(q->skipped), err);
-	jtree_set(o, "psb", number(q->nr_psb), err);
-	jtree_set(o, "gaps", number(q->gaps), err);
-	jtree_set(o, "instructions", number(q->insns), err);
-	jtree_set(o, "errors", number(q->errors), err);
-	jtree_set(o, "overflows", number(q->overflows), err);
+	jtree_set(o, "bytes", jtree_number(q->bytes), err);
+	jtree_set(o, "undecodable", jtree_number(q->skipped), err);
+	jtree_set(o, "psb", jtree_number(q->nr_psb), err);
+	jtree_set(o, "gaps", jtree_number(q->gaps), err);
+	jtree_set(o, "instructions", jtree_number(q->insns), err);
+	jtree_set(o, "errors", jtree_number(q->errors), err);
+	jtree_set(o, "overflows", jtree_number(q->overflows), err);
 	if (q->has_time) {
-		jtree_set(o, "first_ns", number(q->first_time), err);
-		jtree_set(o, "last_ns", number(q->last_time), err);
+		jtree_set(o, "first_ns", jtree_number(q->first_time), err);
+		jtree_set(o, "last_ns", jtree_number(q->last_time), err);
 	}
 	return o;
 }
@@ -197,8 +193,8 @@ static json_t *thread_json(const struct decode_thread *t, int *err)
 
 	set_id(o, "pid", t->pid, err);
 	set_id(o, "tid", t->tid, err);
-	set_text(o, "command", t->comm, err);
-	jtree_set(o, "instructions", number(t->insns), err);
+	jtree_set(o, "command", jtree_text(t->comm), err);
+	jtree_set(o, "instructions", jtree_number(t->insns), err);
 	return o;
 }
 
@@ -207,18 +203,18 @@ static json_t *error_json(const struct decode_error *e, int *err)
 	json_t *o = json_object();
 
 	jtree_set(o, "code", json_integer(e->code), err);
-	set_text(o, "words", e->words, err);
-	jtree_set(o, "count", number(e->n), err);
-	jtree_set(o, "queue", number(e->idx), err);
-	jtree_set(o, "offset", number(e->offset), err);
+	jtree_set(o, "words", jtree_text(e->words), err);
+	jtree_set(o, "count", jtree_number(e->n), err);
+	jtree_set(o, "queue", jtree_number(e->idx), err);
+	jtree_set(o, "offset", jtree_number(e->offset), err);
 	if (e->file_at != UINT64_MAX)
-		jtree_set(o, "file_offset", number(e->file_at), err);
+		jtree_set(o, "file_offset", jtree_number(e->file_at), err);
 	if (e->ip)
-		jtree_set(o, "ip", number(e->ip), err);
+		set_ip(o, e->ip, err);
 	set_id(o, "pid", e->pid, err);
 	set_id(o, "tid", e->tid, err);
 	if (e->has_time)
-		jtree_set(o, "ns", number(e->time), err);
+		jtree_set(o, "ns", jtree_number(e->time), err);
 	return o;
 }
 
@@ -228,18 +224,19 @@ static json_t *missing_json(const struct decode_missing *m, int *err)
 	const struct image *i = m->image;
 	char id[HEX_MAX];
 
-	jtree_set(o, "errors", number(m->errors), err);
-	jtree_set(o, "ip", number(m->first_ip), err);
+	jtree_set(o, "errors", jtree_number(m->errors), err);
+	set_ip(o, m->first_ip, err);
 	if (!i)
 		return o;
-	set_text(o, "name", i->name, err);
-	set_text(o, "why", why(i), err);
+	jtree_set(o, "name", jtree_text(i->name), err);
+	jtree_set(o, "why", jtree_text(why(i)), err);
 	if (i->id_size)
-		set_text(o, "build_id", hex(i->id, i->id_size, id), err);
+		jtree_set(o, "build_id", json_string(hex(i->id, i->id_size, id)), err);
 	if (i->other_id_size)
-		set_text(o, "found_build_id", hex(i->other_id, i->other_id_size, id), err);
-	jtree_set(o, "mappings", number(i->mappings), err);
-	jtree_set(o, "bytes", number(i->bytes), err);
+		jtree_set(o, "found_build_id",
+			  json_string(hex(i->other_id, i->other_id_size, id)), err);
+	jtree_set(o, "mappings", jtree_number(i->mappings), err);
+	jtree_set(o, "bytes", jtree_number(i->bytes), err);
 	return o;
 }
 
@@ -256,9 +253,9 @@ json_t *decode_json(const struct decode_report *r, int *err)
 		jtree_append(errors, error_json(&r->errors[i], err), err);
 	for (size_t i = 0; i < r->nr_missing; i++)
 		jtree_append(missing, missing_json(&r->missing[i], err), err);
-	jtree_set(o, "instructions", number(r->insns), err);
-	jtree_set(o, "bytes", number(r->bytes), err);
-	jtree_set(o, "undecodable", number(r->skipped), err);
+	jtree_set(o, "instructions", jtree_number(r->insns), err);
+	jtree_set(o, "bytes", jtree_number(r->bytes), err);
+	jtree_set(o, "undecodable", jtree_number(r->skipped), err);
 	jtree_set(o, "percent", json_real(decode_share(r) / 100.0), err);
 	jtree_set(o, "timed", json_boolean(r->timed), err);
 	jtree_set(o, "queues", queues, err);

@@ -58,9 +58,10 @@ static void find_who(struct flow *f)
 	struct tasks_who who = { TASKS_NONE, TASKS_NONE };
 
 	f->who_until = UINT64_MAX;
-	if (q->cpu != QUEUES_NONE) {
+	if (q->cpu != QUEUES_NONE)
 		who = tasks_on_cpu(f->s->tasks, q->cpu, f->now, &f->who_until);
-	} else if (q->tid != QUEUES_NONE) {
+	/* perf 4.14 names the task that it follows from cpu to cpu, too. */
+	if (who.tid == TASKS_NONE && q->tid != QUEUES_NONE) {
 		who.tid = q->tid;
 		who.pid = tasks_pid(f->s->tasks, q->tid, f->now);
 	}
@@ -227,7 +228,6 @@ static void enter(struct flow *f, const struct way *w)
 	/* Also the decoder is new, and an error may have had to do with the place. */
 	if (!f->err)
 		find_place(f);
-	f->sum->nr_psb += !w->dry;
 }
 
 static void walk(struct flow *f, struct way *w)
