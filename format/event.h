@@ -23,7 +23,8 @@ struct fmt_event {
 	const uint64_t *ids;	     /* borrowed; one per opened descriptor, unique, not 0 */
 	size_t nr_ids;
 	size_t room; /* ids that a file shall have place for beside these: fmt_writer_add_id() */
-	const char *name; /* borrowed; as `perf evlist` shows it */
+	const char *name; /* borrowed; as `perf evlist` shows it. NULL: not known, and then
+			   * there is no EVENT_DESC */
 };
 
 /* Bytes of e->attr that are stored. */

@@ -127,6 +127,10 @@ static int event_desc(struct fmt_buf *b, const struct fmt_features *f)
 {
 	if (!f->nr_events)
 		return 0;
+	/* Readers have names of their own for what is not named, but not for "". */
+	for (size_t i = 0; i < f->nr_events; i++)
+		if (!f->events[i].name)
+			return 0;
 	fmt_put_le(b, f->nr_events, 4);
 	fmt_put_le(b, FMT_ATTR_SIZE, 4);
 	for (size_t i = 0; i < f->nr_events; i++) {
@@ -134,7 +138,7 @@ static int event_desc(struct fmt_buf *b, const struct fmt_features *f)
 
 		put_known_attr(b, e->attr);
 		fmt_put_le(b, e->nr_ids, 4);
-		fmt_feat_str(b, e->name ? e->name : "");
+		fmt_feat_str(b, e->name);
 		for (size_t j = 0; j < e->nr_ids; j++)
 			fmt_put_le(b, e->ids[j], 8);
 	}

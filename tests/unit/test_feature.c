@@ -85,7 +85,8 @@ static void cmdline_is_a_list_of_strings(void **state)
 static void event_desc_has_attr_count_name_and_ids(void **state)
 {
 	const uint64_t ids[] = { 0x11, 0x12 };
-	struct fmt_event ev[2] = { { .ids = ids, .nr_ids = 2, .name = "intel_pt//" } };
+	struct fmt_event ev[2] = { { .ids = ids, .nr_ids = 2, .name = "intel_pt//" },
+				   { .name = "" } };
 	const struct fmt_features f = { .events = ev, .nr_events = 2 };
 
 	(void)state;
@@ -100,7 +101,11 @@ static void event_desc_has_attr_count_name_and_ids(void **state)
 		   "1100000000000000 1200000000000000"
 		   "00000000 80000000 00[120]"
 		   "00000000"
-		   "40000000 00[64]"); /* no name */
+		   "40000000 00[64]");
+	ev[1].name = NULL; /* then nothing is said of any of them */
+	fmt_buf_reset(&b);
+	assert_int_equal(fmt_put_feature(&b, FMT_FEAT_EVENT_DESC, &f), 0);
+	assert_int_equal(b.len, 0);
 }
 
 static void event_desc_hides_what_old_readers_refuse(void **state)
