@@ -89,6 +89,7 @@ struct fmt_reader {
 	bool killed;		/* data.size was never stored */
 	uint64_t missing;	/* bytes of the data section beyond the end of the file */
 	uint64_t features_at;	/* the feature table */
+	uint64_t features_shift; /* what its offsets lack */
 	uint64_t gathered;	/* records before this offset told us what they know */
 	bool same_layout;	/* one sample_type and sample_id_all for all events */
 	bool same_id_place;	/* ids stand at one place in the records of all events */
@@ -133,8 +134,9 @@ void fmt_reader_rewind(struct fmt_reader *r);
 /* For whoever mends a file: data.size is not believed, records may come up to the end of
  * the file. */
 void fmt_reader_all_data(struct fmt_reader *r);
-/* Header form: records end at `at`, and the feature table is there. */
-void fmt_reader_end_data(struct fmt_reader *r, uint64_t at);
+/* Header form: records end at `at`, and the feature table is there. Its sections stand
+ * `shift` bytes (modulo 2^64) behind where it says, when bytes before it were lost. */
+void fmt_reader_end_data(struct fmt_reader *r, uint64_t at, uint64_t shift);
 /* Go on at a file offset. A zstd stream is not carried on across the gap: what is left of
  * it would inflate to bytes that never were. */
 void fmt_reader_seek(struct fmt_reader *r, uint64_t at);

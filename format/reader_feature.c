@@ -45,7 +45,7 @@ int fmt_reader_feature(const struct fmt_reader *r, enum fmt_feat feat,
 	at = r->features_at + rank(r, feat) * FMT_SECTION_SIZE;
 	if (fmt_reader_section(r, at, FMT_SECTION_SIZE, &p))
 		return -EBADMSG;
-	at = le_get(p, 8);
+	at = le_get(p, 8) + r->features_shift;
 	len = le_get(p + 8, 8);
 	if (fmt_reader_section(r, at, len, &p))
 		return -EBADMSG;

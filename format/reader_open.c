@@ -47,10 +47,11 @@ static int place_data(struct fmt_reader *r, uint64_t header_size)
 	return 0;
 }
 
-void fmt_reader_end_data(struct fmt_reader *r, uint64_t at)
+void fmt_reader_end_data(struct fmt_reader *r, uint64_t at, uint64_t shift)
 {
 	r->data_end = at;
 	r->features_at = at;
+	r->features_shift = shift;
 	if (word(r, FMT_HDR_SIZE) == FMT_HEADER_SIZE)
 		for (unsigned i = 0; i < FMT_HDR_FEATURE_WORDS; i++)
 			r->feat_bits[i] = word(r, FMT_HDR_FEATURES + 8 * i);
@@ -78,7 +79,7 @@ static int open_file(struct fmt_reader *r, uint64_t header_size)
 		return err;
 	/* perf sets the bits when it starts and writes the table when it ends. */
 	if (!r->killed && !r->missing)
-		fmt_reader_end_data(r, r->data_end);
+		fmt_reader_end_data(r, r->data_end, 0);
 	return 0;
 }
 
