@@ -4,6 +4,7 @@
 
 Absolute times on a shared machine are noise; the median of the ratios is the figure.
 """
+import collections
 import json
 import os
 import signal
@@ -62,10 +63,10 @@ def end(child):
         time.sleep(0.002)
 
 
-def load(who, rounds):
+def load(who, rounds, *flags):
     """CPU seconds and peak KiB of a recorder, records and bytes of its file."""
     out = f"load.{who}"
-    child = subprocess.Popen(commands(out)[who], stderr=subprocess.DEVNULL)
+    child = subprocess.Popen(commands(out, *flags)[who], stderr=subprocess.DEVNULL)
     time.sleep(2)  # perf needs more than a second to start
     if rounds:
         subprocess.run(["taskset", "-c", "0", f"{PROG}/pingpong", str(rounds)],
@@ -75,10 +76,11 @@ def load(who, rounds):
     child.returncode = 0
     info = json.loads(subprocess.run([AUXREC, "info", "--json", out], stdout=subprocess.PIPE,
                                      check=True).stdout)
-    switches = info["records"].get("SWITCH_CPU_WIDE", 0)
-    return {"cpu": use.ru_utime + use.ru_stime, "rss": peak, "switches": switches,
-            "lost": info["lost"]["records"], "bytes": info["bytes"],
-            "records": sum(info["records"].values())}
+    count = collections.Counter(info["records"]) + collections.Counter(info["records_inflated"])
+    del count["COMPRESSED"]  # what they hold counts
+    return {"cpu": use.ru_utime + use.ru_stime, "rss": peak,
+            "switches": count["SWITCH_CPU_WIDE"], "lost": info["lost"]["records"],
+            "bytes": info["bytes"], "records": sum(count.values())}
 
 
 def turn_about(measure):
@@ -97,6 +99,22 @@ def show(what, unit, got):
           f"perf {statistics.median(got['perf']):.4g} {unit}")
 
 
+def marginal(runs, small):
+    """CPU seconds per million switches, without what start and end cost."""
+    return {w: [(r["cpu"] - i["cpu"]) * 1e6 / (r["switches"] - i["switches"])
+                for r, i in zip(runs[w], small[w])] for w in runs}
+
+
+def per_record(runs):
+    return {w: [r["bytes"] / r["records"] for r in runs[w]] for w in runs}
+
+
+def losses(runs):
+    for who, rows in runs.items():
+        print(f"    {who}: switches {[r['switches'] for r in rows]}, "
+              f"lost {[r['lost'] for r in rows]}")
+
+
 def main():
     version = subprocess.run([PERF, "--version"], stdout=subprocess.PIPE, text=True,
                              check=True).stdout.strip()
@@ -107,16 +125,16 @@ def main():
     runs = turn_about(lambda who: load(who, ROUNDS))
     small = turn_about(lambda who: load(who, 1000))
     per_million = {w: [r["cpu"] * 1e6 / r["switches"] for r in runs[w]] for w in runs}
-    marginal = {w: [(r["cpu"] - i["cpu"]) * 1e6 / (r["switches"] - i["switches"])
-                    for r, i in zip(runs[w], small[w])] for w in runs}
     show("CPU s per million switches, start and end too", "s", per_million)
-    show("CPU s per million switches, the load alone", "s", marginal)
+    show("CPU s per million switches, the load alone", "s", marginal(runs, small))
     show("peak memory beside the rings", "KiB", {w: [r["rss"] for r in runs[w]] for w in runs})
-    show("file bytes per record", "bytes",
-         {w: [r["bytes"] / r["records"] for r in runs[w]] for w in runs})
-    for who, rows in runs.items():
-        print(f"    {who}: switches {[r['switches'] for r in rows]}, "
-              f"lost {[r['lost'] for r in rows]}")
+    show("file bytes per record", "bytes", per_record(runs))
+    losses(runs)
+    runs = turn_about(lambda who: load(who, ROUNDS, "-z"))
+    small = turn_about(lambda who: load(who, 1000, "-z"))
+    show("with -z: CPU s per million, the load alone", "s", marginal(runs, small))
+    show("with -z: file bytes per record", "bytes", per_record(runs))
+    losses(runs)
 
 
 main()
