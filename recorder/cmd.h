@@ -20,8 +20,9 @@ enum {
 int cmd_record(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_info(int argc, char **argv);
-int cmd_export(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_recover(int argc, char **argv);
 
 #endif

@@ -350,6 +350,20 @@ static void give_back(struct input *in, const struct input_bytes *b, uint64_t at
 	in->kept = to;
 }
 
+void input_passed(struct input *in, uint64_t at)
+{
+	if (at < in->kept)
+		in->kept = 0; /* another walk */
+	give_back(in, &in->bytes, at);
+}
+
+int input_receive(struct input *in)
+{
+	uint64_t len;
+
+	return in->bytes.fd ? receive(&in->bytes, UINT64_MAX, &len) : 0;
+}
+
 int input_next(struct input *in, struct fmt_rec *rec, struct fmt_reader **from)
 {
 	const struct input_bytes *b;

@@ -82,6 +82,10 @@ int input_say(const struct input *in, int err);
  * more. After an error in one part the next call goes on with the next part.
  * Pages that were passed are given back: a file of many gigabytes leaves memory alone. */
 int input_next(struct input *in, struct fmt_rec *rec, struct fmt_reader **from);
+/* For who walks over in->bytes alone: those before `at` are read no more by this walk. */
+void input_passed(struct input *in, uint64_t at);
+/* Wait until all of a stream has come; in->bytes is whole then. 0 or what read(2) said. */
+int input_receive(struct input *in);
 /* Back to the first record. Not for streams that are still arriving. */
 void input_rewind(struct input *in);
 /* The path of the reader's file, for messages. */

@@ -13,9 +13,10 @@ static const struct cmd {
 	{ "record", cmd_record, "record AUX trace and context switches into perf.data" },
 	{ "list", cmd_list, "show what this machine and this user can record" },
 	{ "info", cmd_info, "say what a perf.data file holds" },
-	{ "export", cmd_export, "turn a recording into what other decoders take" },
+	{ "recover", cmd_recover, "make a finished file of what is whole in a damaged one" },
 	{ "dump", cmd_dump, "print every record of a perf.data file, or every packet" },
 	{ "check", cmd_check, "judge whether a perf.data file is sound" },
+	{ "export", cmd_export, "turn a recording into what other decoders take" },
 };
 enum { NR_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 

@@ -35,12 +35,18 @@ static int open_stream(struct output *o, int fd)
 	return 0;
 }
 
+static int name_temp(struct output *o)
+{
+	if (asprintf(&o->temp, "%s.%d.tmp", o->name, (int)getpid()) >= 0)
+		return 0;
+	o->temp = NULL;
+	return -ENOMEM;
+}
+
 static int open_temp_named(struct output *o)
 {
-	if (asprintf(&o->temp, "%s.%d.tmp", o->name, (int)getpid()) < 0) {
-		o->temp = NULL;
+	if (name_temp(o))
 		return -ENOMEM;
-	}
 	o->fd = open(o->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
 	if (o->fd < 0) {
 		int err = -errno;
@@ -158,12 +164,12 @@ static int keep_old(const char *name, bool *ret_moved)
 	return err;
 }
 
-static int link_unnamed(struct output *o)
+static int link_unnamed(struct output *o, const char *name)
 {
 	char self[32];
 
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", o->fd);
-	if (linkat(AT_FDCWD, self, AT_FDCWD, o->name, AT_SYMLINK_FOLLOW))
+	if (linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW))
 		return -errno;
 	return 0;
 }
@@ -192,12 +198,33 @@ int output_publish(struct output *o)
 	if (o->temp)
 		err = rename(o->temp, o->name) ? -errno : 0;
 	else
-		err = link_unnamed(o);
+		err = link_unnamed(o, o->name);
 	if (!err)
 		o->published = true;
 	else if (moved)
 		give_back_old(o->name);
 	return err;
+}
+
+int output_replace(struct output *o)
+{
+	int err = 0;
+
+	/* linkat(2) replaces nothing, rename(2) does. */
+	if (!o->temp) {
+		err = name_temp(o);
+		if (!err)
+			err = link_unnamed(o, o->temp);
+		if (err) {
+			free(o->temp);
+			o->temp = NULL;
+			return err;
+		}
+	}
+	if (rename(o->temp, o->name))
+		return -errno;
+	o->published = true;
+	return 0;
 }
 
 static void skip_written(struct iovec **v, int *n, size_t done)

@@ -43,6 +43,9 @@ __attribute__((warn_unused_result)) int output_open(struct output *ret, const ch
 __attribute__((warn_unused_result)) int output_open_dir(struct output *ret, const char *name);
 /* Give the file its name; nothing for a stream. 0 or -errno. */
 __attribute__((warn_unused_result)) int output_publish(struct output *o);
+/* Give the file its name in place of one that has it, at once and without keeping that: for a
+ * file that is better than the other. 0 or -errno. */
+__attribute__((warn_unused_result)) int output_replace(struct output *o);
 /* A sink for fmt_writer. sync: make bytes durable before data.size moves past them. */
 struct fmt_sink output_sink(struct output *o, bool sync);
 /* Checks close(2) too: on some file systems a write error shows only there. */

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "recorder/recover.h"
+#include "recorder/units.h"
+
+static void put_safe(const char *s)
+{
+	for (; *s; s++)
+		putchar(iscntrl((unsigned char)*s) ? '?' : *s);
+}
+
+static void put_place(uint64_t at, const char *expected)
+{
+	printf(" at byte %" PRIu64 " (0x%" PRIx64 "): expected %s\n", at, at, expected);
+}
+
+static void put_head(const struct recover *c, const char *path)
+{
+	const struct fmt_salvage *s = &c->s;
+
+	printf("%-10s ", "file");
+	put_safe(path);
+	printf(", %s", recover_state(c));
+	if (c->r.pipe)
+		fputs(", pipe form", stdout);
+	if (s->killed)
+		fputs("; data.size was never stored", stdout);
+	else if (s->missing)
+		printf("; data.size exceeds the file by %" PRIu64 " bytes", s->missing);
+	else if (s->declared && s->declared != s->end)
+		printf("; data.size is %" PRIu64 ", not %" PRIu64,
+		       s->end - c->r.data_offset, s->declared - c->r.data_offset);
+	putchar('\n');
+}
+
+static void put_records(const struct recover *c)
+{
+	char size[16];
+
+	printf("%-10s %" PRIu64 " records", "whole", c->whole);
+	if (c->inflated)
+		printf(" and %" PRIu64 " compressed ones", c->inflated);
+	if (c->trace_records)
+		printf("; %s of trace in %" PRIu64, units_bytes(c->trace_bytes, size),
+		       c->trace_records);
+	putchar('\n');
+	if (c->nr_torn)
+		printf("%-10s the trace of %" PRIu64 " records, shorter by %" PRIu64
+		       " bytes that are not there\n", "cut", c->nr_torn, c->gap_missing);
+}
+
+static void put_features(const struct recover *c, enum recover_fate fate, const char *what)
+{
+	const char *sep = "";
+	char buf[20];
+
+	for (unsigned i = 0; i < RECOVER_FEATURES; i++) {
+		if (c->features[i].fate != fate)
+			continue;
+		if (!*sep)
+			printf("%-10s features: ", what);
+		printf("%s%s", sep, recover_feature_name(i, buf));
+		sep = ", ";
+	}
+	if (*sep)
+		putchar('\n');
+}
+
+static void put_dropped(const struct recover *c)
+{
+	char buf[20];
+
+	for (size_t i = 0; i < c->nr_gaps && i < RECOVER_GAPS_MAX; i++) {
+		printf("%-10s %" PRIu64 " bytes", "dropped", c->gaps[i].len);
+		put_place(c->gaps[i].at, c->gaps[i].expected);
+	}
+	if (c->nr_gaps > RECOVER_GAPS_MAX)
+		printf("%-10s in %" PRIu64 " more places; %" PRIu64 " bytes in all\n", "dropped",
+		       c->nr_gaps - RECOVER_GAPS_MAX, c->gap_bytes);
+	for (unsigned i = 0; i < RECOVER_FEATURES; i++) {
+		if (c->features[i].fate != RECOVER_DROPPED)
+			continue;
+		printf("%-10s feature '%s'", "dropped", recover_feature_name(i, buf));
+		put_place(c->features[i].at, c->features[i].expected);
+	}
+	if (c->table_lost)
+		printf("%-10s the features of the recorder: their table is nowhere\n",
+		       "dropped");
+}
+
+void recover_print_text(const struct recover *c, const struct recover_report *r)
+{
+	put_head(c, r->path);
+	put_records(c);
+	put_features(c, RECOVER_KEPT, "kept");
+	put_features(c, RECOVER_REBUILT, "rebuilt");
+	put_dropped(c);
+	if (!r->out)
+		return;
+	printf("%-10s ", r->patched ? "mended" : "wrote");
+	put_safe(r->out);
+	putchar('\n');
+}
