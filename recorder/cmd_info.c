@@ -35,7 +35,7 @@ static int show(const struct info_file *f, bool json)
 static int inspect(struct input *in, int err, bool json)
 {
 	struct info i = { 0 };
-	struct info_file f = { .path = in->path, .bytes = input_size(in), .r = &in->r, .i = &i };
+	struct info_file f = { .path = in->path, .in = in, .r = &in->r, .i = &i };
 
 	if (err && in->r.bad_what) {
 		info_fault(&i, in->r.bad_at, "%s", in->r.bad_what);
@@ -50,6 +50,8 @@ static int inspect(struct input *in, int err, bool json)
 		log_err(err, "cannot read '%s'", in->path);
 	else
 		err = show(&f, json);
+	if (input_looks_pt(in))
+		log_hint("it looks like raw Intel PT: --as=pt reads that");
 	info_done(&i);
 	return err;
 }
@@ -57,12 +59,14 @@ static int inspect(struct input *in, int err, bool json)
 int cmd_info(int argc, char **argv)
 {
 	bool json = false;
+	struct input_as as = { 0 };
 	const struct opt opt[] = {
 		{ 0, "json", NULL, OPT_FLAG, &json, NULL, "print one JSON object" },
+		INPUT_AS_OPT(&as),
 	};
 	const struct opts o = {
 		.cmd = "info",
-		.synopsis = "[--json] FILE",
+		.synopsis = "[options] FILE",
 		.about = "Say what a perf.data file (or directory) holds; \"-\" is standard input.",
 		.opt = opt,
 		.n = sizeof(opt) / sizeof(*opt),
@@ -77,7 +81,7 @@ int cmd_info(int argc, char **argv)
 		opts_usage(&o);
 	if (at < 0 || argc - at != 1)
 		return EXIT_USAGE;
-	err = inspect(&in, input_open(&in, argv[at]), json);
+	err = inspect(&in, input_open_as(&in, argv[at], as), json);
 	input_done(&in);
 	return err ? EXIT_FAILED : EXIT_OK;
 }

@@ -7,8 +7,9 @@
 
 #include "format/abi.h"
 #include "format/event.h"
+#include "format/le.h"
 #include "recorder/eventterm.h"
-#include "recorder/info.h"
+#include "recorder/info_priv.h"
 
 static bool is_pt(const struct fmt_reader_event *e)
 {
@@ -28,9 +29,9 @@ const char *info_source(const struct info *i, const struct fmt_reader *r)
 	}
 	/* Names come with the features, at the end: without them trace written by
 	 * software must not pass for the processor's. */
-	if (i->has_aux_info && i->aux_type == FMT_AUXTRACE_INTEL_PT && !named)
+	if (i->aux.has_info && i->aux.type == FMT_AUXTRACE_INTEL_PT && !named)
 		return "unknown";
-	if (i->has_aux_info)
+	if (i->aux.has_info)
 		return "kernel";
 	return i->nr_faults ? "unknown" : "none";
 }
@@ -46,9 +47,9 @@ const char *info_aux_name(const struct info *i)
 		[FMT_AUXTRACE_HISI_PTT] = "hisi_ptt",
 	};
 
-	if (!i->has_aux_info || i->aux_type >= sizeof(names) / sizeof(*names))
+	if (!i->aux.has_info || i->aux.type >= sizeof(names) / sizeof(*names))
 		return NULL;
-	return names[i->aux_type];
+	return names[i->aux.type];
 }
 
 const char *info_clock(const struct fmt_reader *r)
@@ -81,9 +82,86 @@ const char *info_type_name(uint32_t type, char buf[20])
 	return buf;
 }
 
+const char *info_form(const struct info_file *f)
+{
+	if (f->in->as.kind == INPUT_PT)
+		return "pt";
+	if (f->in->as.kind == INPUT_RECORDS)
+		return "records";
+	return f->r->pipe ? "pipe" : "file";
+}
+
+int info_clock_data(const struct fmt_reader *r, struct info_clock_data *ret)
+{
+	struct info_clock_data d = { 0 };
+	const uint8_t *p;
+	uint64_t len;
+
+	*ret = d;
+	if (fmt_reader_feature(r, FMT_FEAT_CLOCK_DATA, &p, &len))
+		return -ENOENT;
+	if (len < 4)
+		return -EBADMSG;
+	ret->version = le_get32(p);
+	if (ret->version != 1)
+		return -ENOTSUP;
+	if (len < 24)
+		return -EBADMSG;
+	ret->clockid = le_get32(p + 4);
+	ret->wall_ns = le_get64(p + 8);
+	ret->clock_ns = le_get64(p + 16);
+	return 0;
+}
+
+const char *info_aux_action(const struct fmt_reader_event *e, unsigned *at, uint32_t *rest)
+{
+	static const char *const names[] = { "aux_start_paused", "aux_pause", "aux_resume" };
+	const unsigned known = sizeof(names) / sizeof(*names);
+	uint32_t v = 0;
+
+	if (e->attr_size >= FMT_ATTR_AT_AUX_ACTION + 4)
+		v = le_get32(e->attr + FMT_ATTR_AT_AUX_ACTION);
+	*rest = v & ~((1u << known) - 1);
+	while (*at < known)
+		if (v & 1u << (*at)++)
+			return names[*at - 1];
+	return NULL;
+}
+
+const char *info_flag_name(unsigned bit)
+{
+	static const char *const names[] = { "truncated", "overwrite", "partial",
+					     "collision" };
+
+	return bit < sizeof(names) / sizeof(*names) ? names[bit] : NULL;
+}
+
+void info_take_features(struct info *i, const struct fmt_reader *r)
+{
+	for (unsigned k = 0; k < FMT_HDR_FEATURE_WORDS; k++)
+		i->features[k] |= r->feat_bits[k];
+}
+
+/* A record without a payload is the mark at their end, whose number grows with perf. */
+void info_take_feature(struct info *i, const struct fmt_rec *rec)
+{
+	uint64_t feat;
+
+	if (rec->size <= FMT_REC_HEADER_SIZE + 8)
+		return;
+	feat = le_get64(rec->p + FMT_REC_HEADER_SIZE);
+	if (feat < 64 * FMT_HDR_FEATURE_WORDS)
+		i->features[feat / 64] |= UINT64_C(1) << feat % 64;
+}
+
+const char *info_feature_name(unsigned feat)
+{
+	return feat < FMT_FEAT_LAST ? fmt_feature_name((enum fmt_feat)feat) : NULL;
+}
+
 static const char *feature_name(unsigned feat, char buf[20])
 {
-	const char *name = feat < FMT_FEAT_LAST ? fmt_feature_name(feat) : NULL;
+	const char *name = info_feature_name(feat);
 
 	if (name)
 		return name;

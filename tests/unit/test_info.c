@@ -19,6 +19,21 @@ struct fix {
 	struct info i;
 };
 
+static const struct info_cpu *cpu_at(const struct fix *f, size_t n)
+{
+	return rows_at(&f->i.cpus, n);
+}
+
+static const struct info_queue *queue_at(const struct fix *f, size_t n)
+{
+	return rows_at(&f->i.aux.queues, n);
+}
+
+static const struct info_type *type_at(const struct fix *f, size_t n)
+{
+	return rows_at(&f->i.others, n);
+}
+
 static int setup(void **state)
 {
 	*state = calloc(1, sizeof(struct fix));
@@ -87,8 +102,8 @@ static void records_are_counted_by_type(void **state)
 	assert_int_equal(f->i.types[FMT_REC_AUXTRACE], 1);
 	assert_int_equal(f->i.types[FMT_REC_MMAP], 0);
 	assert_int_equal(f->i.others.nr, 1);
-	assert_int_equal(f->i.others.rows[0].key, 200);
-	assert_int_equal(f->i.others.rows[0].n, 1);
+	assert_int_equal(type_at(f, 0)->key, 200);
+	assert_int_equal(type_at(f, 0)->n, 1);
 	assert_int_equal(f->i.nr_faults, 0);
 	assert_int_equal(f->i.whole_to, f->h.at[HANDMADE_RECORDS]);
 }
@@ -98,9 +113,9 @@ static void time_zero_is_not_part_of_the_time_span(void **state)
 	struct fix *f = *state;
 
 	fold_file(f);
-	assert_true(f->i.has_time);
-	assert_int_equal(f->i.first_ns, 1000);
-	assert_int_equal(f->i.last_ns, 2600);
+	assert_true(f->i.time.known);
+	assert_int_equal(f->i.time.first_ns, 1000);
+	assert_int_equal(f->i.time.last_ns, 2600);
 }
 
 static void a_file_without_times_has_no_time_span(void **state)
@@ -109,28 +124,29 @@ static void a_file_without_times_has_no_time_span(void **state)
 
 	begin_pipe(f);
 	fold_bytes(f);
-	assert_false(f->i.has_time);
+	assert_false(f->i.time.known);
 }
 
 static void losses_are_counted_per_cpu_and_in_all(void **state)
 {
 	struct fix *f = *state;
-	const struct info_row *c;
+	const struct info_cpu *c;
 
 	fold_file(f);
-	assert_int_equal(f->i.lost_records, 7);
-	assert_int_equal(f->i.lost_samples, 3);
-	assert_int_equal(f->i.gaps.truncated, 1);
-	assert_int_equal(f->i.cpus.nr, 2);
-	c = &f->i.cpus.rows[0];
+	assert_int_equal(f->i.loss[INFO_LOST].amount, 7);
+	assert_int_equal(f->i.loss[INFO_LOST_SAMPLES].amount, 3);
+	assert_int_equal(f->i.loss[INFO_AUX_TRUNCATED].n, 1);
+	assert_int_equal(f->i.cpus.nr, 3);
+	c = cpu_at(f, 0);
 	assert_int_equal(c->key, 0);
-	assert_int_equal(c->gaps.truncated, 1);
-	assert_int_equal(c->records, 0);
-	c = &f->i.cpus.rows[1];
+	assert_int_equal(c->loss[INFO_AUX_TRUNCATED].n, 1);
+	assert_int_equal(c->loss[INFO_LOST].n, 0);
+	c = cpu_at(f, 1);
 	assert_int_equal(c->key, 1);
-	assert_int_equal(c->records, 7);
-	assert_int_equal(c->samples, 3);
-	assert_true(info_row_lost(c));
+	assert_int_equal(c->loss[INFO_LOST].amount, 7);
+	assert_int_equal(c->loss[INFO_LOST_SAMPLES].amount, 3);
+	assert_true(info_lost(c->loss));
+	assert_false(info_lost(cpu_at(f, 2)->loss));
 }
 
 static void a_synthesised_loss_belongs_to_no_cpu(void **state)
@@ -142,10 +158,11 @@ static void a_synthesised_loss_belongs_to_no_cpu(void **state)
 	fmt_put_le(&f->h.b, 9, 8);
 	handmade_trailer(&f->h.b, 0, 0, 5);
 	fold_bytes(f);
-	assert_int_equal(f->i.lost_samples, 9);
-	assert_int_equal(f->i.cpus.nr, 0);
-	assert_int_equal(f->i.cpus.rest.key, INFO_NONE);
-	assert_int_equal(f->i.cpus.rest.samples, 9);
+	assert_int_equal(f->i.loss[INFO_LOST_SAMPLES].amount, 9);
+	assert_int_equal(f->i.cpus.nr, 1);
+	assert_int_equal(cpu_at(f, 0)->key, INFO_NONE);
+	assert_int_equal(cpu_at(f, 0)->loss[INFO_LOST_SAMPLES].amount, 9);
+	assert_false(cpu_at(f, 0)->loss[INFO_LOST_SAMPLES].has_time);
 }
 
 static void trace_is_counted_per_queue(void **state)
@@ -157,14 +174,14 @@ static void trace_is_counted_per_queue(void **state)
 	put_auxtrace(&f->h.b, 0, 3, INFO_NONE);
 	put_auxtrace(&f->h.b, 2, 7, INFO_NONE);
 	fold_bytes(f);
-	assert_int_equal(f->i.queues.nr, 2);
-	assert_int_equal(f->i.queues.rows[0].key, 0);
-	assert_int_equal(f->i.queues.rows[0].cpu, 3);
-	assert_int_equal(f->i.queues.rows[1].key, 2);
-	assert_int_equal(f->i.queues.rows[1].cpu, 7);
-	assert_int_equal(f->i.queues.rows[1].tid, INFO_NONE);
-	assert_int_equal(f->i.queues.rows[1].n, 2);
-	assert_int_equal(f->i.queues.rows[1].bytes, 16);
+	assert_int_equal(f->i.aux.queues.nr, 2);
+	assert_int_equal(queue_at(f, 0)->key, 0);
+	assert_int_equal(queue_at(f, 0)->cpu, 3);
+	assert_int_equal(queue_at(f, 1)->key, 2);
+	assert_int_equal(queue_at(f, 1)->cpu, 7);
+	assert_int_equal(queue_at(f, 1)->tid, INFO_NONE);
+	assert_int_equal(queue_at(f, 1)->n, 2);
+	assert_int_equal(queue_at(f, 1)->bytes, 16);
 	assert_int_equal(f->i.cpus.nr, 2);
 }
 
@@ -179,11 +196,11 @@ static void aux_flags_go_to_the_queue_of_their_cpu(void **state)
 	put_auxtrace(&f->h.b, 0, 3, INFO_NONE);
 	put_auxtrace(&f->h.b, 1, 7, INFO_NONE);
 	fold_bytes(f);
-	assert_int_equal(f->i.queues.rows[0].gaps.truncated, 1);
-	assert_int_equal(f->i.queues.rows[0].gaps.collision, 1);
-	assert_int_equal(f->i.queues.rows[0].gaps.partial, 1);
-	assert_int_equal(f->i.queues.rows[1].gaps.truncated, 0);
-	assert_int_equal(f->i.gaps.partial, 1);
+	assert_int_equal(queue_at(f, 0)->flagged.truncated, 1);
+	assert_int_equal(queue_at(f, 0)->flagged.collision, 1);
+	assert_int_equal(queue_at(f, 0)->flagged.partial, 1);
+	assert_int_equal(queue_at(f, 1)->flagged.truncated, 0);
+	assert_int_equal(f->i.loss[INFO_AUX_PARTIAL].n, 1);
 }
 
 static void aux_flags_go_to_the_queue_of_their_thread(void **state)
@@ -195,8 +212,8 @@ static void aux_flags_go_to_the_queue_of_their_thread(void **state)
 	put_auxtrace(&f->h.b, 1, INFO_NONE, 701);
 	put_aux(&f->h.b, FMT_AUX_TRUNCATED, 10, 0); /* tid 701, see handmade_trailer */
 	fold_bytes(f);
-	assert_int_equal(f->i.queues.rows[0].gaps.truncated, 0);
-	assert_int_equal(f->i.queues.rows[1].gaps.truncated, 1);
+	assert_int_equal(queue_at(f, 0)->flagged.truncated, 0);
+	assert_int_equal(queue_at(f, 1)->flagged.truncated, 1);
 }
 
 static void a_cut_payload_counts_with_the_bytes_that_are_there(void **state)
@@ -208,7 +225,7 @@ static void a_cut_payload_counts_with_the_bytes_that_are_there(void **state)
 	f->h.b.len -= 5;
 	fold_bytes(f);
 	assert_int_equal(f->i.types[FMT_REC_AUXTRACE], 1);
-	assert_int_equal(f->i.queues.rows[0].bytes, 3);
+	assert_int_equal(queue_at(f, 0)->bytes, 3);
 	assert_int_equal(f->i.nr_faults, 1);
 	assert_int_equal(f->i.faults[0].at, f->h.b.len - 51);
 	assert_int_equal(f->i.whole_to, f->h.b.len - 51);
@@ -253,11 +270,11 @@ static void rows_beyond_the_bound_are_lumped_together(void **state)
 	fmt_put_le(&f->h.b, UINT64_C(8) << 48 | 100000, 8);
 	fold_bytes(f);
 	assert_int_equal(f->i.others.nr, INFO_ROWS_MAX);
-	assert_int_equal(f->i.others.rest.n, 100);
-	assert_int_equal(f->i.others.rows[INFO_ROWS_MAX - 1].key, 100000);
-	assert_int_equal(f->i.others.rows[INFO_ROWS_MAX - 1].n, 2);
+	assert_int_equal(((struct info_type *)rows_rest(&f->i.others))->n, 100);
+	assert_int_equal(type_at(f, INFO_ROWS_MAX - 1)->key, 100000);
+	assert_int_equal(type_at(f, INFO_ROWS_MAX - 1)->n, 2);
 	for (size_t k = 1; k < INFO_ROWS_MAX; k++)
-		assert_true(f->i.others.rows[k - 1].key < f->i.others.rows[k].key);
+		assert_true(type_at(f, k - 1)->key < type_at(f, k)->key);
 }
 
 static void the_term_soft_tells_who_wrote_the_trace(void **state)
@@ -276,13 +293,13 @@ static void the_term_soft_tells_who_wrote_the_trace(void **state)
 		f->in.r.events[0].name = events[k].name;
 		assert_string_equal(info_source(&f->i, &f->in.r), events[k].source);
 	}
-	f->i.has_aux_info = false;
+	f->i.aux.has_info = false;
 	f->in.r.events[0].name = "dummy:u";
 	assert_string_equal(info_source(&f->i, &f->in.r), "none");
 	f->i.nr_faults = 1;
 	assert_string_equal(info_source(&f->i, &f->in.r), "unknown");
-	f->i.has_aux_info = true;
-	f->i.aux_type = FMT_AUXTRACE_CS_ETM;
+	f->i.aux.has_info = true;
+	f->i.aux.type = FMT_AUXTRACE_CS_ETM;
 	assert_string_equal(info_source(&f->i, &f->in.r), "kernel");
 	assert_string_equal(info_aux_name(&f->i), "cs_etm");
 }

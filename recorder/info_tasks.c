@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads and their time on a cpu. On each cpu, a thread runs from the record that says so to
+ * the one that says it leaves: SWITCH_CPU_WIDE names both sides, SWITCH is written for the
+ * recorded tasks only. Before the first switch of a cpu, a record tells who runs by who wrote
+ * it. Where records were lost nobody is known to run.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/abi.h"
+#include "format/event.h"
+#include "format/le.h"
+#include "recorder/info_priv.h"
+
+/* The row of a thread that was named. */
+static struct info_task *see(struct info *i, uint32_t pid, uint32_t tid)
+{
+	struct info_task *t = rows_get(&i->tasks.tasks, tid);
+
+	if (t && pid != INFO_NONE) {
+		t->pid = pid;
+		t->has_pid = true;
+	}
+	return t;
+}
+
+static int fold_comm(struct info *i, const struct fmt_rec *rec)
+{
+	const char *comm = (const char *)rec->p + FMT_COMM_AT_COMM;
+	uint32_t tid;
+	struct info_task *t;
+	size_t n;
+
+	if (rec->size < FMT_COMM_AT_COMM)
+		return 0;
+	tid = le_get32(rec->p + FMT_COMM_AT_TID);
+	if (tid == INFO_NONE)
+		return 0;
+	t = see(i, le_get32(rec->p + FMT_COMM_AT_PID), tid);
+	if (!t)
+		return -ENOMEM;
+	n = strnlen(comm, rec->size - FMT_COMM_AT_COMM);
+	n = n < sizeof(t->comm) - 1 ? n : sizeof(t->comm) - 1;
+	memset(t->comm, 0, sizeof(t->comm));
+	memcpy(t->comm, comm, n);
+	return 0;
+}
+
+/* A new thread has the name of the one that made it. */
+static int fold_fork(struct info *i, const struct info_kernel *k)
+{
+	const uint8_t *p = k->rec->p;
+	const struct info_task *parent;
+	struct info_task *t;
+	uint32_t tid;
+
+	if (k->rec->size < FMT_TASK_AT_PTID + 4)
+		return 0;
+	tid = le_get32(p + FMT_TASK_AT_TID);
+	if (tid == INFO_NONE)
+		return 0;
+	t = see(i, le_get32(p + FMT_TASK_AT_PID), tid);
+	if (!t)
+		return -ENOMEM;
+	parent = rows_find(&i->tasks.tasks, le_get32(p + FMT_TASK_AT_PTID));
+	if (k->real && parent && parent != t)
+		memcpy(t->comm, parent->comm, sizeof(t->comm));
+	return 0;
+}
+
+static struct info_slot *slot_of(struct info *i, const struct info_kernel *k)
+{
+	uint64_t key = INFO_SLOT_TASK + k->when.tid;
+
+	return rows_get(&i->tasks.slots, k->when.has_cpu ? k->when.cpu : key);
+}
+
+static int stop(struct info *i, struct info_slot *s, uint32_t tid, uint64_t now)
+{
+	struct info_task *t;
+
+	if (!s->running)
+		return 0;
+	s->running = false;
+	if (s->tid != tid || now < s->since)
+		return 0; /* a switch between the two is missing */
+	t = see(i, INFO_NONE, tid);
+	if (!t)
+		return -ENOMEM;
+	t->on_ns += now - s->since;
+	return 0;
+}
+
+/* It runs: since now, or, as is known already, since earlier. */
+static int start(struct info *i, struct info_slot *s, uint32_t pid, uint32_t tid,
+		 uint64_t now)
+{
+	struct info_task *t;
+
+	if (tid == INFO_NONE || (s->running && s->tid == tid))
+		return 0;
+	t = see(i, pid, tid);
+	if (!t)
+		return -ENOMEM;
+	t->runs++;
+	s->running = true;
+	s->tid = tid;
+	s->since = now;
+	return 0;
+}
+
+static int fold_switch(struct info *i, const struct info_kernel *k, struct info_slot *s)
+{
+	const struct fmt_when *w = &k->when;
+	int err;
+
+	i->tasks.switches = true;
+	if (!(k->rec->misc & FMT_MISC_SWITCH_OUT))
+		return start(i, s, w->pid, w->tid, w->time);
+	err = stop(i, s, w->tid, w->time);
+	if (err || k->rec->type == FMT_REC_SWITCH ||
+	    k->rec->size < FMT_SWITCH_AT_NEXT_TID + 4)
+		return err;
+	return start(i, s, le_get32(k->rec->p + FMT_SWITCH_AT_NEXT_PID),
+		     le_get32(k->rec->p + FMT_SWITCH_AT_NEXT_TID), w->time);
+}
+
+/* Types that are written by the thread that their trailer names, while it runs. */
+static bool by_itself(uint32_t type)
+{
+	return type == FMT_REC_SAMPLE || type == FMT_REC_MMAP || type == FMT_REC_MMAP2 ||
+	       type == FMT_REC_COMM || type == FMT_REC_FORK || type == FMT_REC_ITRACE_START;
+}
+
+static bool is_switch(uint32_t type)
+{
+	return type == FMT_REC_SWITCH || type == FMT_REC_SWITCH_CPU_WIDE;
+}
+
+/* Without records of switches nothing tells who runs until when. */
+static bool has_switches(struct info_tasks *t, const struct fmt_reader *r)
+{
+	for (; t->nr_events < r->nr_events; t->nr_events++)
+		if (fmt_attr_flags(r->events[t->nr_events].attr,
+				   r->events[t->nr_events].attr_size) &
+		    FMT_ATTR_F_CONTEXT_SWITCH)
+			t->switches = true;
+	return t->switches;
+}
+
+static int fold_running(struct info *i, const struct info_kernel *k)
+{
+	const struct fmt_when *w = &k->when;
+	struct info_slot *s;
+
+	if (!k->real || !w->has_tid || !w->has_time || w->tid == INFO_NONE)
+		return 0;
+	s = slot_of(i, k);
+	if (!s)
+		return -ENOMEM;
+	if (s->key == ROWS_REST)
+		return 0;
+	switch (k->rec->type) {
+	case FMT_REC_SWITCH:
+	case FMT_REC_SWITCH_CPU_WIDE:
+		return fold_switch(i, k, s);
+	case FMT_REC_EXIT:
+		return s->tid == w->tid ? stop(i, s, w->tid, w->time) : 0;
+	case FMT_REC_LOST:
+		s->running = false;
+		return 0;
+	default:
+		if (s->running || !by_itself(k->rec->type))
+			return 0;
+		return start(i, s, w->pid, w->tid, w->time);
+	}
+}
+
+int info_tasks_fold(struct info *i, const struct info_kernel *k)
+{
+	int err = 0;
+
+	if (k->real && k->when.has_tid && k->when.tid != INFO_NONE &&
+	    !see(i, k->when.pid, k->when.tid))
+		return -ENOMEM;
+	if (k->rec->type == FMT_REC_COMM)
+		err = fold_comm(i, k->rec);
+	else if (k->rec->type == FMT_REC_FORK)
+		err = fold_fork(i, k);
+	if (err || (!has_switches(&i->tasks, k->r) && !is_switch(k->rec->type)))
+		return err;
+	return fold_running(i, k);
+}
+
+void info_tasks_end(struct info *i)
+{
+	struct info_tasks *t = &i->tasks;
+
+	for (size_t n = 0; n < t->slots.nr; n++) {
+		struct info_slot *s = rows_at(&t->slots, n);
+		struct info_task *task = s->running ? rows_find(&t->tasks, s->tid) : NULL;
+
+		if (task && i->time.last_ns > s->since)
+			task->on_ns += i->time.last_ns - s->since;
+	}
+	for (size_t n = 0; n < t->tasks.nr; n++) {
+		struct info_task *task = rows_at(&t->tasks, n);
+
+		t->processes += task->has_pid && task->pid == task->key;
+		if (!task->key && !*task->comm)
+			strcpy(task->comm, "swapper"); /* as the kernel calls its idle tasks */
+	}
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct info_task *x = *(const struct info_task *const *)a;
+	const struct info_task *y = *(const struct info_task *const *)b;
+
+	if (x->on_ns != y->on_ns)
+		return x->on_ns < y->on_ns ? 1 : -1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+const struct info_task **info_tasks_sorted(const struct info *i, size_t *ret_nr)
+{
+	size_t nr = i->tasks.tasks.nr;
+	const struct info_task **all = nr ? malloc(nr * sizeof(*all)) : NULL;
+
+	*ret_nr = all ? nr : 0;
+	for (size_t n = 0; all && n < nr; n++)
+		all[n] = rows_at(&i->tasks.tasks, n);
+	if (all)
+		qsort(all, nr, sizeof(*all), by_time);
+	return all;
+}
