@@ -154,6 +154,7 @@ int fmt_reader_open_part(struct fmt_reader *ret, const struct fmt_reader *whole,
 		.killed = whole->killed,
 		.events = whole->events, .nr_events = whole->nr_events, .ids = whole->ids,
 		.same_layout = whole->same_layout, .same_id_place = whole->same_id_place,
+		.id_in_sample = whole->id_in_sample, .id_in_trailer = whole->id_in_trailer,
 		.shares_events = true,
 	};
 	return 0;

@@ -121,9 +121,12 @@ static void a_part_knows_the_events_of_the_whole(void **state)
 	handmade_records(&bare);
 	assert_int_equal(fmt_reader_open_part(&part, &f->r, bare.b.data, bare.b.len), 0);
 	for (; fmt_reader_next(&part, &rec) > 0; n++)
-		timed += !fmt_reader_when(&part, &rec, &w) && w.has_time;
+		if (!fmt_reader_when(&part, &rec, &w) && w.has_time) {
+			timed++;
+			assert_int_equal(w.event, w.id == 21);
+		}
 	assert_int_equal(n, HANDMADE_RECORDS);
-	assert_true(timed > 0);
+	assert_int_equal(timed, 6);
 	fmt_reader_done(&part);
 	assert_int_equal(f->r.nr_events, 2); /* still there */
 	fmt_buf_done(&bare.b);
