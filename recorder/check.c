@@ -14,15 +14,14 @@ static void lost(struct check *c, const struct check_rec *cr)
 	const struct fmt_rec *rec = cr->rec;
 	uint64_t n;
 
-	if (rec->type == FMT_REC_LOST && rec->size >= FMT_LOST_AT_LOST + 8) {
+	if (rec->type == FMT_REC_LOST) {
 		n = le_get64(rec->p + FMT_LOST_AT_LOST);
 		check_find(c, CHECK_LOST, rec->at, "none lost",
 			   "a LOST record: the ring of cpu %d was full",
 			   cr->has_when && cr->w.has_cpu ? (int)cr->w.cpu : -1);
 		check_sum(c, CHECK_LOST, n);
 		check_switch_break(c, cr);
-	} else if (rec->type == FMT_REC_LOST_SAMPLES &&
-		   rec->size >= FMT_LOST_SAMPLES_AT_LOST + 8) {
+	} else {
 		n = le_get64(rec->p + FMT_LOST_SAMPLES_AT_LOST);
 		if (!n)
 			return;
@@ -58,11 +57,8 @@ static void take_kernel(struct check *c, const struct check_rec *cr)
 
 static void take_feature(struct check *c, const struct fmt_rec *rec)
 {
-	uint64_t feat;
+	uint64_t feat = le_get64(rec->p + 8);
 
-	if (rec->size < 16)
-		return; /* check_body() says so */
-	feat = le_get64(rec->p + 8);
 	/* LAST is the end mark of a pipe. */
 	if (feat != FMT_FEAT_LAST && feat < 256)
 		check_feature(c, (unsigned)feat, rec->p + 16, rec->size - 16u, rec->at + 16);
@@ -70,7 +66,7 @@ static void take_feature(struct check *c, const struct fmt_rec *rec)
 
 static void take_time_conv(struct check *c, const struct fmt_rec *rec)
 {
-	uint64_t shift = rec->size >= 16 ? le_get64(rec->p + 8) : 0;
+	uint64_t shift = le_get64(rec->p + 8);
 
 	if (shift > 63)
 		check_find(c, CHECK_ODD, rec->at, "a time_shift below 64",
@@ -120,7 +116,8 @@ static void take(struct check *c, const struct fmt_rec *rec)
 		cr.event = cr.has_when ? cr.w.event : fmt_reader_event_of(c->r, rec);
 	}
 	check_zip(c, &cr);
-	check_body(c, &cr);
+	if (!check_body(c, &cr))
+		return;
 	if (rec->type < FMT_REC_USER_START)
 		take_kernel(c, &cr);
 	else

@@ -101,12 +101,9 @@ static void flags(struct check *c, const struct check_rec *cr, uint64_t f)
 void check_aux(struct check *c, const struct check_rec *cr)
 {
 	const struct fmt_rec *rec = cr->rec;
+	uint64_t f = le_get64(rec->p + FMT_AUX_AT_FLAGS);
 	struct check_queue *q;
-	uint64_t f;
 
-	if (rec->size < FMT_AUX_AT_FLAGS + 8)
-		return; /* check_body() says so */
-	f = le_get64(rec->p + FMT_AUX_AT_FLAGS);
 	if (f & ~FMT_AUX_PMU_FORMAT_TYPE_MASK)
 		flags(c, cr, f);
 	q = queue_of_aux(c, cr);
@@ -180,7 +177,7 @@ void check_auxtrace(struct check *c, const struct check_rec *cr)
 	uint64_t offset, size;
 	struct check_queue *q;
 
-	if (rec->size < FMT_AUXTRACE_RECORD_SIZE || hidden(c, rec))
+	if (hidden(c, rec))
 		return;
 	c->aux.nr_trace++;
 	if (!c->aux.nr_info)

@@ -60,8 +60,6 @@ void check_auxinfo(struct check *c, const struct check_rec *cr)
 		return;
 	}
 	a->info_at = rec->at;
-	if (rec->size < BODY)
-		return; /* check_body() says so */
 	a->kind = le_get32(rec->p + FMT_AUXTRACE_INFO_AT_TYPE);
 	n = (rec->size - BODY) / 8u;
 	if (n < least_words(a->kind)) {

@@ -34,13 +34,9 @@ static void take(struct check *c, uint64_t at, const uint8_t *p)
 void check_id_index(struct check *c, const struct check_rec *cr)
 {
 	const struct fmt_rec *rec = cr->rec;
-	uint64_t n, room;
+	uint64_t n = le_get64(rec->p + 8);
 
-	if (rec->size < 16)
-		return; /* check_body() says so */
-	n = le_get64(rec->p + 8);
-	room = (rec->size - 16u) / ENTRY;
-	for (uint64_t i = 0; i < n && i < room && !c->err; i++)
+	for (uint64_t i = 0; i < n && !c->err; i++)
 		take(c, rec->inflated ? rec->at : rec->at + 16 + i * ENTRY,
 		     rec->p + 16 + i * ENTRY);
 }

@@ -136,8 +136,9 @@ void check_end_of_walk(struct check *c, int got, const struct fmt_reader *r);
 void check_finished(struct check *c);
 /* check_events.c: when all events are known. */
 void check_events(struct check *c);
-/* check_record.c: the body against its type. */
-void check_body(struct check *c, const struct check_rec *cr);
+/* check_record.c: the body against its type. False: it lacks fields, and nobody else should
+ * look into it. */
+bool check_body(struct check *c, const struct check_rec *cr);
 /* check_times.c */
 void check_time(struct check *c, const struct check_rec *cr);
 void check_round(struct check *c);

@@ -47,7 +47,15 @@ static bool only_zeros(const struct fmt_rec *rec, size_t n)
 	return true;
 }
 
-static void fields(struct check *c, const struct check_rec *cr)
+/* Of a record whose event is not known the trailer is left; where it goes is told. */
+static bool expected_left(const struct check_rec *cr, size_t n)
+{
+	if (cr->rec->type < FMT_REC_USER_START)
+		return cr->event < 0;
+	return only_zeros(cr->rec, n);
+}
+
+static bool fields(struct check *c, const struct check_rec *cr)
 {
 	const struct fmt_rec *rec = cr->rec;
 	struct fmt_fit fit = fmt_fields(c->r, rec, cr->event, ignore, NULL);
@@ -61,12 +69,12 @@ static void fields(struct check *c, const struct check_rec *cr)
 		snprintf(expected, sizeof(expected), "its field '%s' whole", fit.missing);
 		check_find(c, CHECK_SHORT, rec->at, expected, "a record %s of %u bytes", type,
 			   rec->size);
-	} else if (fit.left >= 8 &&
-		   !(rec->type >= FMT_REC_USER_START && only_zeros(rec, fit.left))) {
+	} else if (fit.left >= 8 && !expected_left(cr, fit.left)) {
 		check_find(c, CHECK_LEFT_OVER, rec->at, "no more than its fields",
 			   "a record %s of %u bytes, %zu of them left over", type, rec->size,
 			   fit.left);
 	}
+	return !fit.missing;
 }
 
 /* Newer than perf 6.1 and 6.12, which stop at them. */
@@ -119,11 +127,12 @@ static void owner(struct check *c, const struct check_rec *cr)
 			   "a record %s whose event cannot be told", type);
 }
 
-void check_body(struct check *c, const struct check_rec *cr)
+bool check_body(struct check *c, const struct check_rec *cr)
 {
+	bool whole = as_it_should(c, cr) || fields(c, cr);
+
 	alignment(c, cr->rec);
-	if (!as_it_should(c, cr))
-		fields(c, cr);
 	newer(c, cr->rec);
 	owner(c, cr);
+	return whole;
 }

@@ -103,8 +103,7 @@ void check_switch(struct check *c, const struct check_rec *cr)
 		c->aux.plain_at = rec->at;
 	if (wide && cr->has_when && !cr->w.has_cpu && c->aux.nowhere_at == CHECK_NOWHERE)
 		c->aux.nowhere_at = rec->at;
-	if (!cr->has_when || !cr->w.has_cpu || !cr->w.has_tid ||
-	    (wide && rec->size < FMT_REC_HEADER_SIZE + 8))
+	if (!cr->has_when || !cr->w.has_cpu || !cr->w.has_tid)
 		return;
 	s = source(c, cr);
 	if (!s)
