@@ -101,12 +101,28 @@ static void count_soft(struct session *s)
 	s->ledger.refused = st.refused;
 }
 
+/* Without a snapshot there is no file. */
+static void close_flight(struct session *s)
+{
+	if (s->cfg->snapshot_at_exit)
+		(void)flight_take(s, false, "at the end");
+	if (s->flight.begun) {
+		put_late_losses(s);
+		if (!s->write_err)
+			s->write_err = drain_put(s);
+		recfile_end(s);
+	}
+}
+
 void closing_file(struct session *s)
 {
 	log_status(NULL);
 	disable_all(s);
-	if (s->cfg->snapshot_at_exit)
-		(void)snapshot_take(s, false);
+	if (s->flight.table) {
+		count_soft(s);
+		close_flight(s);
+		return;
+	}
 	if (!s->write_err) {
 		(void)drain_round(s, true, true);
 		put_late_losses(s);

@@ -36,7 +36,9 @@ struct rec_config {
 	const char *output;
 	enum source_kind source;
 	bool all, per_thread, strict, sync;
+	/* Flight: rings keep the newest, and nothing is written before a snapshot is asked for. */
 	bool snapshot, snapshot_at_exit;
+	uint64_t flight_len; /* bytes of trace per ring, 0: as aux_len */
 	struct pio_cpus cpus; /* n = 0: all online */
 	pid_t *pids;	      /* -p */
 	size_t nr_pids;

@@ -72,37 +72,48 @@ static int put_aux_records(struct session *s, const struct source_chunk *c, size
 	return drain_put(s);
 }
 
-static int drain_queue(struct session *s, size_t i, bool last)
+static int put_chunk(struct session *s, size_t i, const struct source_chunk *c)
 {
-	struct source_chunk c;
-	struct ledger_row *row;
-	struct fmt_auxtrace a;
-	size_t bytes;
-	int err;
-
-	source_peek(&s->source, i, last, &c);
-	if (!c.nv)
-		return 0;
-	bytes = chunk_bytes(&c);
-	a = (struct fmt_auxtrace){
-		.offset = c.offset,
+	size_t bytes = chunk_bytes(c);
+	struct ledger_row *row = queue_row(s, i, c);
+	struct fmt_auxtrace a = {
+		.offset = c->offset,
 		.reference = source_ticks(&s->source),
 		.idx = (uint32_t)i,
-		.tid = (uint32_t)c.tid,
-		.cpu = (uint32_t)c.cpu,
+		.tid = (uint32_t)c->tid,
+		.cpu = (uint32_t)c->cpu,
 	};
-	row = queue_row(s, i, &c);
-	if (!row)
-		return -ENOMEM;
-	err = fmt_writer_aux(&s->writer, &a, c.v, c.nv);
+	int err = row ? fmt_writer_aux(&s->writer, &a, c->v, c->nv) : -ENOMEM;
+
 	if (err)
 		return err;
 	row->aux_bytes += bytes;
 	row->aux_chunks++;
 	if (s->source.soft)
-		err = put_aux_records(s, &c, bytes);
+		err = put_aux_records(s, c, bytes);
 	if (!err)
 		source_release(&s->source, i);
+	return err;
+}
+
+static int drain_queue(struct session *s, size_t i, bool last)
+{
+	struct source_chunk c;
+
+	source_peek(&s->source, i, last, &c);
+	return c.nv ? put_chunk(s, i, &c) : 0;
+}
+
+int drain_queue_whole(struct session *s, size_t i)
+{
+	struct source_chunk c;
+	int err = 0;
+
+	do {
+		source_peek(&s->source, i, true, &c);
+		if (c.nv)
+			err = put_chunk(s, i, &c);
+	} while (c.nv && !err);
 	return err;
 }
 

@@ -47,8 +47,13 @@ size_t joining_room(const struct session *s)
 
 static int write_last(struct session *s, size_t place)
 {
-	int err = drain_round(s, true, false);
+	int err;
 
+	if (s->flight.table) {
+		err = flight_drain(s);
+		return err ? err : flight_keep(s, place);
+	}
+	err = drain_round(s, true, false);
 	if (err)
 		return err;
 	if (s->set.place[place].ring.overwrite)
@@ -73,7 +78,8 @@ static bool leave(struct session *s)
 			break;
 		polling_remove_ring(s, i);
 		pio_evset_retire(&s->set, i);
-		log_info("cpu %d went offline: what it had recorded is written", p->cpu);
+		log_info("cpu %d went offline: what it had recorded is %s", p->cpu,
+			 s->flight.table ? "kept" : "written");
 		any = true;
 	}
 	return any;
@@ -96,6 +102,11 @@ static int announce_id(struct session *s, size_t i, uint64_t id)
 	struct fmt_event *e = &s->events[i], again = *e;
 	int err;
 
+	if (s->flight.table && !s->flight.begun) {
+		((uint64_t *)(uintptr_t)e->ids)[e->nr_ids++] = id;
+		e->room -= e->room > 0;
+		return 0;
+	}
 	if (s->out.stream) {
 		again.ids = &id;
 		again.nr_ids = 1;
@@ -124,8 +135,9 @@ static int announce(struct session *s, size_t place)
 		err = announce_id(s, n, ids[n].id);
 		n++;
 	}
-	if (!err)
-		err = fmt_put_id_index(&s->buf, ids, n);
+	if (err || (s->flight.table && !s->flight.begun))
+		return err;
+	err = fmt_put_id_index(&s->buf, ids, n);
 	return err ? err : drain_put(s);
 }
 
@@ -148,10 +160,15 @@ static void refuse(struct session *s, int cpu, int err, const char *what)
 static int make_room(struct session *s)
 {
 	bool *p = realloc(s->stalled, (s->set.nr_place + 2) * sizeof(*p));
+	uint64_t *t;
 
 	if (!p)
 		return -ENOMEM;
 	s->stalled = p;
+	t = realloc(s->frozen_ns, (s->set.nr_place + 2) * sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	s->frozen_ns = t;
 	p[s->set.nr_place] = p[s->set.nr_place + 1] = false;
 	return 0;
 }

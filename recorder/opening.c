@@ -37,6 +37,7 @@ static int open_rings(struct session *s)
 		t.data_len = p->data_len;
 		t.aux_len = p->aux_len;
 		t.overwrite = s->cfg->snapshot || s->cfg->aux_sample;
+		t.newest_len = p->newest_len;
 		err = pio_evset_open(&s->set, s->sys, p->ev, p->nr_ev, &t, &why);
 		if ((err != -EPERM && err != -ENOMEM) || !why.asked || !plan_shrink(p))
 			break;
@@ -54,6 +55,7 @@ static int open_soft(struct session *s)
 		.noretcomp = softpmu_noretcomp(&p->pt),
 		.tsc = softpmu_tsc(&p->pt),
 		.pin = true,
+		.window = s->cfg->snapshot ? plan_flight_len(p) : 0,
 		.ip_log = s->cfg->ip_log,
 	};
 	int err = soft_new(&s->source.soft, &c);
@@ -159,7 +161,13 @@ static int describe_events(struct session *s)
 static int flush_synth(void *ctx, struct fmt_buf *records)
 {
 	struct session *s = ctx;
-	int err = fmt_writer_put(&s->writer, records);
+	int err;
+
+	if (s->flight.table) {
+		err = flight_learn(s, records);
+		return err ? err : flight_drain(s);
+	}
+	err = fmt_writer_put(&s->writer, records);
 
 	return err ? err : drain_round(s, false, false);
 }
@@ -174,7 +182,7 @@ static int synthesise(struct session *s)
 		.flush = flush_synth,
 		.ctx = s,
 		.fileids = s->fileids,
-		.dsos = s->dsos,
+		.dsos = s->flight.table ? NULL : s->dsos, /* they are learned when written */
 	};
 	int err = sideband_synth(s->sys, &want, &s->synth);
 
@@ -243,7 +251,8 @@ int opening_events(struct session *s)
 	if (err)
 		return err;
 	s->stalled = calloc(s->set.nr_place + 1, sizeof(*s->stalled));
-	if (!s->stalled)
+	s->frozen_ns = calloc(s->set.nr_place + 1, sizeof(*s->frozen_ns));
+	if (!s->stalled || !s->frozen_ns)
 		return explain_no_memory();
 	read_time_conv(s);
 	read_clock_pair(s);
@@ -300,14 +309,16 @@ int opening_head(struct session *s)
 		err = load_tracing(s);
 	if (err)
 		return err;
-	err = recfile_begin(s);
+	err = flight_setup(s);
+	if (!err && !s->flight.table)
+		err = recfile_begin(s);
 	if (!err)
 		err = synthesise(s);
 	if (err == -ESRCH) {
 		log_err(err, "nothing to record");
 		return EXIT_CANNOT;
 	}
-	if (!err)
+	if (!err && !s->flight.table)
 		err = recfile_head_done(s);
 	return err ? recfile_refuse(s, err) : 0;
 }

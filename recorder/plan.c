@@ -15,13 +15,6 @@
 #include "recorder/sampling.h"
 #include "recorder/softpmu.h"
 
-enum {
-	DATA_LEN_MIN = 16 << 10,
-	AUX_LEN_MIN = 8 << 10,		/* the least perf accepts for full trace */
-	WATERMARK_PARTS = 2,		/* wake when a ring is half full, */
-	AUX_WATERMARK_PARTS = 4,	/* or an AUX area a quarter, as perf does */
-};
-
 static const char *const aux_pmus[] = { "intel_pt" };
 
 static const struct event_arg *aux_arg(const struct rec_config *cfg)
@@ -109,7 +102,7 @@ static int choose_auto(struct plan *p, const struct pio_sys *sys, const struct e
 	return 0;
 }
 
-static int pick_source(struct plan *p, const struct pio_sys *sys)
+static int choose_source(struct plan *p, const struct pio_sys *sys)
 {
 	const struct event_arg *arg = aux_arg(p->cfg);
 	int err;
@@ -138,17 +131,6 @@ static int pick_source(struct plan *p, const struct pio_sys *sys)
 		return EXIT_USAGE;
 	}
 	return EXIT_FAILED;
-}
-
-static int choose_source(struct plan *p, const struct pio_sys *sys)
-{
-	int err = pick_source(p, sys);
-
-	if (err || !p->cfg->snapshot || p->source == SOURCE_KERNEL)
-		return err;
-	log_err(0, "--snapshot needs an AUX area of the kernel to overwrite");
-	explain_aux_pmus(sys);
-	return EXIT_CANNOT;
 }
 
 /* Cpus that rings are opened on; n = 0 means one ring per thread. */
@@ -188,62 +170,12 @@ static int choose_cpus(struct plan *p, const struct pio_sys *sys)
 	return 0;
 }
 
-size_t plan_rings(const struct plan *p)
-{
-	if (p->cpus.n)
-		return p->cpus.n;
-	return p->cfg->nr_tids ? p->cfg->nr_tids : 1;
-}
-
-uint64_t plan_bytes(const struct plan *p)
-{
-	return plan_rings(p) * (p->data_len + p->limits.page + p->aux_len);
-}
-
-/* Halve what the user did not fix, the AUX area first, down to what still works. */
-bool plan_shrink(struct plan *p)
-{
-	if (!p->cfg->aux_len && p->aux_len > AUX_LEN_MIN && p->aux_len >= p->data_len)
-		p->aux_len /= 2;
-	else if (!p->cfg->data_len && p->data_len > DATA_LEN_MIN)
-		p->data_len /= 2;
-	else if (!p->cfg->aux_len && p->aux_len > AUX_LEN_MIN)
-		p->aux_len /= 2;
-	else
-		return false;
-	p->shrunk = true;
-	return true;
-}
-
-static int choose_sizes(struct plan *p)
-{
-	uint64_t budget = pio_limits_mlock_budget(&p->limits);
-	uint64_t max = p->cfg->max_total;
-
-	p->data_len = p->source == SOURCE_KERNEL ? PLAN_DATA_LEN_AUX : PLAN_DATA_LEN;
-	if (p->cfg->data_len)
-		p->data_len = p->cfg->data_len;
-	if (p->source == SOURCE_KERNEL)
-		p->aux_len = p->cfg->aux_len ? p->cfg->aux_len : PLAN_AUX_LEN;
-	while (plan_bytes(p) > budget && plan_shrink(p))
-		;
-	if (max && plan_bytes(p) > max) {
-		log_err(0, "rings would need %zu x (%zu data + %llu control + %zu AUX) = %llu "
-			   "bytes, but --max-total-buffer allows %llu",
-			plan_rings(p), p->data_len, (unsigned long long)p->limits.page, p->aux_len,
-			(unsigned long long)plan_bytes(p), (unsigned long long)max);
-		log_hint("choose smaller rings with -m, fewer cpus with -C, or a larger limit");
-		return EXIT_CANNOT;
-	}
-	return 0;
-}
-
 struct pio_attr_common plan_attr_common(const struct plan *p, bool late)
 {
 	return (struct pio_attr_common){
 		.read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST,
-		.watermark = (uint32_t)(p->data_len / WATERMARK_PARTS),
-		.aux_watermark = (uint32_t)(p->aux_len / AUX_WATERMARK_PARTS),
+		.watermark = (uint32_t)(p->data_len / PLAN_WATERMARK_PARTS),
+		.aux_watermark = (uint32_t)(p->aux_len / PLAN_AUX_WATERMARK_PARTS),
 		.inherit = !p->system_wide && p->cpus.n && (p->cfg->follow || p->cfg->nr_pids),
 		.enable_on_exec = late && p->cfg->follow && !p->cfg->delay_ms,
 		.clockid = p->clockid,
@@ -419,6 +351,14 @@ static int add_text_poke(struct plan *p, const struct pio_attr_common *c)
 	return 0;
 }
 
+/* In flight all that is not needed to tell the tasks is overwritten. The AUX event has its
+ * area for that, and its few records go where those of the tasks go. */
+static void mark_newest(struct plan *p)
+{
+	for (size_t i = p->source == SOURCE_KERNEL; i < p->nr_ev; i++)
+		p->ev[i].newest = p->cfg->snapshot && p->start_late[i];
+}
+
 static int add_events(struct plan *p, const struct pio_sys *sys)
 {
 	struct pio_attr_common late = plan_attr_common(p, true), early = plan_attr_common(p, false);
@@ -452,7 +392,10 @@ static int add_events(struct plan *p, const struct pio_sys *sys)
 		err = add_text_poke(p, &early);
 	if (!err)
 		err = sampling_add(p, false);
-	return err ? err : add_tracepoints(p, false);
+	if (!err)
+		err = add_tracepoints(p, false);
+	mark_newest(p);
+	return err;
 }
 
 int plan_make(struct plan *ret, const struct pio_sys *sys, const struct rec_config *cfg)
@@ -475,7 +418,7 @@ int plan_make(struct plan *ret, const struct pio_sys *sys, const struct rec_conf
 	p.clockid = cfg->clockid;
 	if (p.source == SOURCE_SOFT && !softpmu_tsc_usable(sys))
 		p.clockid = CLOCK_MONOTONIC_RAW;
-	err = choose_sizes(&p);
+	err = plan_choose_sizes(&p);
 	if (!err)
 		err = add_events(&p, sys);
 	if (!err)
@@ -504,14 +447,4 @@ void plan_done(struct plan *p)
 	pio_pmu_done(&p->pmu);
 	pio_cpus_done(&p->cpus);
 	*p = (struct plan){ 0 };
-}
-
-void plan_rewater(struct plan *p)
-{
-	for (size_t i = 0; i < p->nr_ev; i++) {
-		p->ev[i].attr.wakeup_watermark = (uint32_t)(p->data_len / WATERMARK_PARTS);
-		if (p->ev[i].attr.aux_watermark)
-			p->ev[i].attr.aux_watermark =
-				(uint32_t)(p->aux_len / AUX_WATERMARK_PARTS);
-	}
 }

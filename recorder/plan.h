@@ -24,6 +24,8 @@ enum {
 	PLAN_DATA_LEN = 2 << 20,
 	PLAN_DATA_LEN_AUX = 512 << 10,
 	PLAN_AUX_LEN = 4 << 20,
+	PLAN_WATERMARK_PARTS = 2,	/* wake when a ring is half full, */
+	PLAN_AUX_WATERMARK_PARTS = 4,	/* or an AUX area a quarter, as perf does */
 };
 
 struct plan {
@@ -56,6 +58,7 @@ struct plan {
 	size_t nr_tracepoint;
 
 	size_t data_len, aux_len;
+	size_t newest_len; /* of each ring of the newest records; 0: there are none */
 	bool shrunk; /* below their defaults, to fit the memlock budget */
 	int clockid; /* of the events, -1: perf's own */
 };
@@ -70,6 +73,10 @@ __attribute__((warn_unused_result))
 int plan_make(struct plan *ret, const struct pio_sys *sys, const struct rec_config *cfg);
 void plan_done(struct plan *p);
 
+/* plan_size.c: 0 or an exit status after a message. */
+int plan_choose_sizes(struct plan *p);
+/* Flight: bytes of trace to keep per ring or thread, 2^n. */
+size_t plan_flight_len(const struct plan *p);
 /* How many rings there will be, and what they take, their control pages included. */
 size_t plan_rings(const struct plan *p);
 uint64_t plan_bytes(const struct plan *p);

@@ -85,7 +85,7 @@ void report_status(const struct session *s)
 	struct soft_stats st;
 	char buf[16];
 
-	if (!log_has_status())
+	if (!log_has_status() || s->flight.table)
 		return;
 	line_add(&line, "%.1f s  %s written  lost: %llu records, %llu AUX cuts", seconds,
 		 units_bytes(s->writer.pos, buf), (unsigned long long)(l.lost + l.lost_samples),
@@ -186,6 +186,10 @@ void report_end(const struct session *s)
 	uint64_t switches = s->ledger.by_type[FMT_REC_SWITCH] +
 			    s->ledger.by_type[FMT_REC_SWITCH_CPU_WIDE];
 
+	if (s->flight.table && !s->flight.taken) {
+		log_info("no snapshot was taken in %.2f s: nothing is written", seconds);
+		return;
+	}
 	log_info("%s '%s': %s in %.2f s, %llu records (%llu switches, %llu samples), %s AUX",
 		 s->out.stream ? "sent" : "wrote", s->cfg->output,
 		 units_bytes(s->writer.pos, bytes),

@@ -194,15 +194,40 @@ static bool over(struct session *s, bool tick)
 	return polling_processes_gone(s) || (tick && polling_threads_gone(s));
 }
 
-/* How long nothing is due, in ms from now. */
+/* How long nothing is due, in ms from now; -1: until something happens. In flight nothing is
+ * due by itself, but for what cannot be waited for otherwise. */
 static int nothing_due(const struct session *s, uint64_t now, uint64_t start, uint64_t next)
 {
 	int wait = next > now ? (int)(next - now) : 0;
 
 	if (!s->enabled)
-		wait = min_int(wait, s->cfg->delay_ms > now - start
+		return min_int(wait, s->cfg->delay_ms > now - start
 					     ? s->cfg->delay_ms - (now - start) : 0);
+	if (s->flight.table && !s->source.soft && !s->hotplug.again &&
+	    !(s->plan.system_wide && s->hotplug.fd < 0) &&
+	    !(s->cfg->nr_tids && !s->cfg->nr_pids))
+		return -1;
 	return wait;
+}
+
+/* What is in the rings, at the end of each wait. */
+static void take_rings(struct session *s, bool tick, uint64_t *seen)
+{
+	bool ready = s->polling.rings_ready;
+	int err;
+
+	s->polling.rings_ready = false;
+	if (!s->flight.table) {
+		if (ready || tick || (s->source.soft && much_trace(s, seen)))
+			(void)drain_round(s, true, false);
+		return;
+	}
+	err = ready || tick ? flight_drain(s) : 0;
+	if (err)
+		s->run_err = log_err(err, "cannot keep track of the tasks");
+	if (s->snapshot_wanted && !err)
+		(void)flight_take(s, true, "SIGUSR2");
+	s->snapshot_wanted = false;
 }
 
 static void loop(struct session *s)
@@ -222,13 +247,8 @@ static void loop(struct session *s)
 		now = session_now() / 1000000;
 		if (!s->enabled && !s->run_err && now - start >= s->cfg->delay_ms)
 			s->run_err = enable(s);
-		if (s->snapshot_wanted)
-			(void)snapshot_take(s, true);
-		s->snapshot_wanted = false;
 		tick = now >= next;
-		if (s->polling.rings_ready || tick || (s->source.soft && much_trace(s, &seen)))
-			(void)drain_round(s, true, false);
-		s->polling.rings_ready = false;
+		take_rings(s, tick, &seen);
 		if (tick || s->polling.cpus_changed)
 			(void)joining_look(s);
 		s->polling.cpus_changed = false;
@@ -343,7 +363,7 @@ static int record(struct session *s)
 	err = go(s);
 	if (err)
 		return err;
-	err = recfile_publish(s);
+	err = s->flight.table ? 0 : recfile_publish(s);
 	if (err && s->work.pid > 0)
 		(void)kill(s->work.pid, SIGKILL);
 	if (err)
@@ -381,6 +401,8 @@ static void session_done(struct session *s)
 	free(s->events);
 	free(s->ids);
 	free(s->stalled);
+	free(s->frozen_ns);
+	flight_done(s);
 	plan_done(&s->plan);
 	if (s->signal_fd >= 0)
 		(void)close(s->signal_fd);

@@ -8,7 +8,8 @@
  *   recfile.c   one file, from its header to its features
  *   drain.c     rings and queues into the file, round by round
  *   joining.c   cpus that leave and join
- *   snapshot.c  AUX areas that are written only on demand
+ *   flight.c    rings that keep the newest and are written only on demand
+ *   snapshot.c  one such AUX area
  *   closing.c   the last round, late losses, features
  *   report.c    the words: start line, status line, summary
  */
@@ -24,6 +25,7 @@
 #include "recorder/config.h"
 #include "recorder/dsos.h"
 #include "recorder/fileids.h"
+#include "recorder/flight.h"
 #include "recorder/host.h"
 #include "recorder/hotplug.h"
 #include "recorder/ledger.h"
@@ -71,10 +73,11 @@ struct session {
 	sigset_t old_mask;
 	struct rlimit old_nofile;
 	bool *stalled; /* per place: its AUX event stopped in this round */
+	uint64_t *frozen_ns; /* per place: CLOCK_MONOTONIC when it was stopped for a snapshot */
+	struct flight flight;
 	int signal_fd;
 	bool enabled;
 	bool snapshot_wanted; /* SIGUSR2 came */
-	unsigned snapshots;   /* taken so far */
 	int signal;	 /* that ended the recording, or 0 */
 	int write_err;	 /* first failure of the output, or 0 */
 	int run_err;	 /* first other failure that ended the recording, or 0 */
@@ -114,6 +117,8 @@ int drain_round(struct session *s, bool marker, bool last);
 int drain_failed(struct session *s, int err);
 /* Write and empty s->buf. 0 or -errno. */
 int drain_put(struct session *s);
+/* All that a queue holds, as chunks. 0 or -errno of the output. */
+int drain_queue_whole(struct session *s, size_t i);
 
 /* joining.c: see which cpus went and which came, write what the ones had, open the others.
  * Have the places changed? */
@@ -123,10 +128,9 @@ size_t joining_room(const struct session *s);
 /* snapshot.c: write one AUX area as it is, its event being stopped. 0 or -errno of the output,
  * which is the caller's to take back. */
 int snapshot_area(struct session *s, size_t place);
-/* snapshot.c: write all AUX areas as they are at this moment; go_on: stop them for it, and let
- * them run again. 0 or -errno of the output, as drain_round(). */
-int snapshot_take(struct session *s, bool go_on);
-
+/* The two halves of it: what the area holds, as spans (0..2), and writing that. */
+int snapshot_look(struct session *s, size_t place, struct fmt_auxtrace *ret, struct iovec v[2]);
+int snapshot_put(struct session *s, const struct fmt_auxtrace *a, const struct iovec *v, int n);
 /* closing.c */
 void closing_file(struct session *s);
 /* A LOST record into s->buf for what a place's events lost and no record told. */

@@ -191,10 +191,10 @@ int tasktable_forget(struct tasktable *t, uint64_t horizon)
 	return err;
 }
 
-int tasktable_emit(struct tasktable *t, int (*put)(void *ctx, const uint8_t *rec, size_t n),
-		   void *ctx)
+int tasktable_emit(struct tasktable *t, const struct fmt_trailer *stamp,
+		   int (*put)(void *ctx, const uint8_t *rec, size_t n), void *ctx)
 {
-	int err = task_world_emit(&t->world, put, ctx);
+	int err = task_world_emit(&t->world, stamp, put, ctx);
 
 	sort(t);
 	for (size_t i = t->first; i < t->nr && !err; i++)

@@ -20,6 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/record.h"
+
 struct tasktable; /* opaque */
 
 int tasktable_new(struct tasktable **ret, size_t limit); /* 0 or -ENOMEM */
@@ -35,11 +37,12 @@ int tasktable_add(struct tasktable *t, const uint8_t *rec, size_t size);
 __attribute__((warn_unused_result))
 int tasktable_forget(struct tasktable *t, uint64_t horizon);
 
-/* Hand out all there is: first the table, as records of time 0 and id 0, then what waits, in
- * the order of time. A value of put other than 0 ends it and is returned. */
+/* Hand out all there is: first the table, as tasks that were found running: records of time 0
+ * and id 0, or, behind others in a file, with the time and id of `stamp`; then what waits, in the
+ * order of time. A value of put other than 0 ends it and is returned. */
 __attribute__((warn_unused_result))
-int tasktable_emit(struct tasktable *t, int (*put)(void *ctx, const uint8_t *rec, size_t n),
-		   void *ctx);
+int tasktable_emit(struct tasktable *t, const struct fmt_trailer *stamp,
+		   int (*put)(void *ctx, const uint8_t *rec, size_t n), void *ctx);
 
 struct tasktable_stats {
 	size_t processes, threads, maps; /* in the table */

@@ -378,10 +378,24 @@ int task_world_apply(struct task_world *w, struct task_rec *r)
 struct emission {
 	int (*put)(void *ctx, const uint8_t *rec, size_t n);
 	void *ctx;
-	const struct task_world *w;
+	struct fmt_trailer stamp;
 	struct fmt_buf b;
 	int err;
 };
+
+/* The last TRAILER bytes of a record become the stamp, of this task. */
+static void stamp(const struct emission *e, uint8_t *p, size_t size, uint32_t pid, uint32_t tid)
+{
+	uint8_t *t = p + size - TRAILER;
+
+	memset(t, 0, TRAILER);
+	if (!e->stamp.id)
+		return;
+	le_put(t, pid, 4);
+	le_put(t + 4, tid, 4);
+	le_put(t + 8, e->stamp.time, 8);
+	le_put(t + 24, e->stamp.id, 8);
+}
 
 /* The record as a synthesised one of this task. */
 static void emit_as(struct emission *e, const struct task_rec *r, uint32_t pid, uint32_t tid)
@@ -396,7 +410,7 @@ static void emit_as(struct emission *e, const struct task_rec *r, uint32_t pid, 
 	if (e->err)
 		return;
 	p = e->b.data;
-	memset(p + r->size - TRAILER, 0, TRAILER);
+	stamp(e, p, r->size, pid, tid);
 	le_put(p + FMT_MMAP_AT_PID, pid, 4);
 	le_put(p + FMT_MMAP_AT_PID + 4, tid, 4);
 	if (le_get32(p) == FMT_REC_COMM) /* an exec would take the mappings away again */
@@ -414,8 +428,10 @@ static void emit_thread(struct emission *e, const struct task_proc *p,
 	if (e->err)
 		return;
 	fmt_buf_reset(&e->b);
-	e->err = fmt_put_task(&e->b, FMT_REC_FORK, p->pid, parent, t->tid, parent, 0,
-			      &synthesised);
+	e->err = fmt_put_task(&e->b, FMT_REC_FORK, p->pid, parent, t->tid, parent,
+			      e->stamp.time, &synthesised);
+	if (!e->err)
+		stamp(e, e->b.data, e->b.len, p->pid, t->tid);
 	if (!e->err)
 		e->err = e->put(e->ctx, e->b.data, e->b.len);
 	emit_as(e, t->ns, p->pid, t->tid);
@@ -444,15 +460,17 @@ static void emit_kernel(struct emission *e, const struct task_rec *r)
 	e->err = e->b.err;
 	if (e->err)
 		return;
-	memset(e->b.data + r->size - TRAILER, 0, TRAILER);
+	stamp(e, e->b.data, r->size, UINT32_MAX, 0);
 	e->err = e->put(e->ctx, e->b.data, r->size);
 }
 
-int task_world_emit(const struct task_world *w,
+int task_world_emit(const struct task_world *w, const struct fmt_trailer *stamp,
 		    int (*put)(void *ctx, const uint8_t *rec, size_t n), void *ctx)
 {
-	struct emission e = { .put = put, .ctx = ctx, .w = w };
+	struct emission e = { .put = put, .ctx = ctx };
 
+	if (stamp)
+		e.stamp = *stamp;
 	for (size_t i = 0; i < w->kernel.nr; i++)
 		emit_kernel(&e, w->kernel.rec[i]);
 	twalk_r(w->procs, emit_proc, &e);

@@ -48,7 +48,7 @@ void task_rec_put(struct task_world *w, struct task_rec *r); /* one reference le
 /* Apply one record; the world takes references of its own. 0 or -ENOMEM. */
 int task_world_apply(struct task_world *w, struct task_rec *r);
 /* As tasktable_emit, the table only. */
-int task_world_emit(const struct task_world *w,
+int task_world_emit(const struct task_world *w, const struct fmt_trailer *stamp,
 		    int (*put)(void *ctx, const uint8_t *rec, size_t n), void *ctx);
 void task_world_done(struct task_world *w);
 

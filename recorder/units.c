@@ -44,6 +44,24 @@ static const char *seconds(const char *s, uint64_t *ret)
 	return s;
 }
 
+const char *units_time(uint64_t ns, char buf[16])
+{
+	static const struct {
+		double ns;
+		const char *unit;
+		int decimals;
+	} step[] = { { 1e9, "s", 2 }, { 1e6, "ms", 1 }, { 1e3, "us", 1 } };
+
+	for (size_t i = 0; i < sizeof(step) / sizeof(*step); i++)
+		if ((double)ns >= step[i].ns) {
+			snprintf(buf, 16, "%.*f %s", step[i].decimals, (double)ns / step[i].ns,
+				 step[i].unit);
+			return buf;
+		}
+	snprintf(buf, 16, "%u ns", (unsigned)ns);
+	return buf;
+}
+
 int units_span(const char *text, uint64_t *from, uint64_t *to)
 {
 	uint64_t a = 0, b = UINT64_MAX;

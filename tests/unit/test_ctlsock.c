@@ -115,8 +115,10 @@ static void each_line_gets_one_answer_in_order(void **state)
 
 static void what_is_no_request_is_refused_in_words(void **state)
 {
-	static const char *const bad[] = { "hello\n", "[1]\n", "{\"cmd\":3}\n", "{\"a\":1,\"a\":2}\n",
-					   "{\"cmd\":\"\xff\"}\n", "{}\n", "{\"cmd\"\n" };
+	static const char *const bad[] = {
+		"hello\n", "[1]\n", "{\"cmd\":3}\n", "{\"a\":1,\"a\":2}\n",
+		"{\"cmd\":\"\xff\"}\n", "{}\n", "{\"cmd\"\n",
+	};
 	int fd = dial();
 
 	(void)state;

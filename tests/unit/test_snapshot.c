@@ -28,6 +28,7 @@ static struct mem_sink file;
 static struct pio_event ev[2];
 static int cpus[NR_CPUS] = { 0, 1 };
 static uint64_t id;
+static const struct rec_config cfg = { .snapshot = true };
 static struct fmt_event described;
 
 static int setup(void **state)
@@ -51,6 +52,13 @@ static int setup(void **state)
 		return -EIO;
 	s.source.set = &s.set;
 	s.stalled = calloc(NR_CPUS, sizeof(*s.stalled));
+	s.frozen_ns = calloc(NR_CPUS, sizeof(*s.frozen_ns));
+	s.cfg = &cfg;
+	s.events = &described;
+	s.flight.begun = s.out.published = true; /* the file has its head */
+	s.on_ns = 1;
+	if (flight_setup(&s))
+		return -ENOMEM;
 	id = fake_event(0)->id;
 	pio_attr_bytes(&ev[0].attr, described.attr);
 	described.ids = &id;
@@ -68,6 +76,9 @@ static int teardown(void **state)
 	ledger_done(&s.ledger);
 	spans_done(&s.spans);
 	free(s.stalled);
+	free(s.frozen_ns);
+	flight_done(&s);
+	fmt_buf_done(&s.buf);
 	fake_reset();
 	return 0;
 }
@@ -109,17 +120,17 @@ static void each_cpu_is_written_and_goes_on(void **state)
 	(void)state;
 	trace(0, 0, 1000);
 	trace(1, 0, 20000);
-	assert_int_equal(snapshot_take(&s, true), 0);
+	assert_int_equal(flight_take(&s, true, "test"), 0);
 	assert_newest(nth(0), 0, 1000, 1000);
 	assert_newest(nth(1), 1, 20000, AUX_LEN);
 	for (size_t i = 0; i < fake_nr_events(); i++)
 		assert_true(fake_event(i)->enabled);
 	assert_int_equal(fake_event(0)->disables, 1);
 	trace(0, 1000, 9000);
-	assert_int_equal(snapshot_take(&s, true), 0);
+	assert_int_equal(flight_take(&s, true, "test"), 0);
 	assert_newest(nth(2), 0, 10000, AUX_LEN);
 	assert_newest(nth(3), 1, 20000, AUX_LEN);
-	assert_int_equal(s.snapshots, 2);
+	assert_int_equal(s.flight.taken, 2);
 	assert_int_equal(s.ledger.row[0].aux_chunks, 2);
 }
 
@@ -128,10 +139,10 @@ static void the_last_snapshot_leaves_the_events_alone(void **state)
 	(void)state;
 	trace(0, 0, 64);
 	assert_int_equal(pio_evset_disable(&s.set, 0), 0);
-	assert_int_equal(snapshot_take(&s, false), 0);
+	assert_int_equal(flight_take(&s, false, "test"), 0);
 	assert_newest(nth(0), 0, 64, 64);
 	assert_false(fake_event(0)->enabled);
-	assert_int_equal(fake_event(0)->disables, 1);
+	assert_int_equal(fake_event(0)->enables, 1); /* that of setup */
 }
 
 static void nothing_is_written_between_snapshots(void **state)
@@ -140,7 +151,7 @@ static void nothing_is_written_between_snapshots(void **state)
 
 	(void)state;
 	trace(0, 0, 5000);
-	assert_int_equal(drain_round(&s, true, false), 0);
+	assert_int_equal(flight_drain(&s), 0);
 	assert_int_equal(file.len, before);
 }
 
@@ -153,7 +164,7 @@ static void a_full_disk_takes_the_snapshot_back_and_tracing_goes_on(void **state
 	trace(1, 0, 1000);
 	file.fail_at = file.calls + 2; /* the second area */
 	file.err = -ENOSPC;
-	assert_int_equal(snapshot_take(&s, true), -ENOSPC);
+	assert_int_equal(flight_take(&s, true, "test"), -ENOSPC);
 	assert_int_equal(s.write_err, -ENOSPC);
 	assert_int_equal(file.len, before);
 	for (size_t i = 0; i < fake_nr_events(); i++)

@@ -119,7 +119,7 @@ static int see(void *ctx, const uint8_t *r, size_t n)
 static void look(struct picture *s)
 {
 	memset(s, 0, sizeof(*s));
-	assert_int_equal(tasktable_emit(table, see, s), 0);
+	assert_int_equal(tasktable_emit(table, NULL, see, s), 0);
 }
 
 /* ---- records ---- */
@@ -224,6 +224,31 @@ static void synthesised_records_are_older_than_any_horizon(void **state)
 	look(&s);
 	assert_string_equal(s.p[4].comm, "found");
 	assert_int_equal(s.timed, 1);
+}
+
+static int see_stamp(void *ctx, const uint8_t *r, size_t n)
+{
+	assert_int_equal(le_get(r + n - 24, 8), 77);
+	assert_int_equal(le_get(r + n - 8, 8), 9);
+	assert_int_equal(le_get32(r + n - 32), 3);
+	if (le_get32(r) == FMT_REC_FORK)
+		assert_true(le_get16(r + FMT_REC_AT_MISC) & FMT_MISC_FORK_EXEC);
+	++*(unsigned *)ctx;
+	return 0;
+}
+
+static void the_table_can_be_told_as_of_a_moment(void **state)
+{
+	const struct fmt_trailer now = { .time = 77, .id = 9 };
+	unsigned n = 0;
+
+	(void)state;
+	task(NULL, 10, FMT_REC_FORK, 3, 1, 3);
+	comm(NULL, 11, true, 3, "short");
+	map(NULL, 12, 3, 0, 4, 'a');
+	assert_int_equal(tasktable_forget(table, 50), 0);
+	assert_int_equal(tasktable_emit(table, &now, see_stamp, &n), 0);
+	assert_int_equal(n, 3);
 }
 
 static void kernel_code_is_remembered_by_its_address(void **state)
@@ -392,6 +417,7 @@ int main(void)
 		T(what_ended_after_the_horizon_is_told_and_then_forgotten),
 		T(a_child_keeps_what_its_parent_gave_up),
 		T(synthesised_records_are_older_than_any_horizon),
+		T(the_table_can_be_told_as_of_a_moment),
 		T(kernel_code_is_remembered_by_its_address),
 		T(records_of_other_kinds_are_passed_over),
 		T(memory_stays_within_its_limit),

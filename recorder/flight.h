@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Flight recording: the rings keep the newest, nothing is written, and the loop sleeps until
+ * something happens. Then all cpus are frozen, what the rings hold becomes a snapshot, and
+ * they go on.
+ *
+ * What tracks the tasks is drained as ever, when its ring is half full, into a table in
+ * memory (recorder/tasktable.h); a snapshot takes along what of it the rings may need.
+ * Snapshots go into one file, one after the other, or into files of their own, each complete.
+ */
+#ifndef RECORDER_FLIGHT_H
+#define RECORDER_FLIGHT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/buf.h"
+#include "recorder/tasktable.h"
+
+struct session;
+struct flight_kept;
+
+enum { FLIGHT_TABLE_LIMIT = 64 << 20 }; /* bytes of the table of tasks, unless asked otherwise */
+
+struct flight {
+	struct tasktable *table; /* NULL: this is no flight */
+	struct fmt_buf records;	 /* of one ring, in the order of time */
+	struct fmt_buf late;	 /* AUX records of the moment when the cpus were frozen */
+	bool freezing;		 /* those go into `late` */
+	struct flight_kept *kept; /* what cpus had that have left since the last snapshot */
+	bool begun;		 /* the file has its head */
+	uint64_t until_ns;	 /* the newest record of the last snapshot */
+	size_t looked_at;	 /* bytes of the table when the horizon was last looked for */
+	unsigned taken;		 /* snapshots so far */
+	uint64_t pause_ns;	 /* the longest that a cpu stood still in the last snapshot, */
+	uint64_t max_pause_ns;	 /* and in all */
+};
+
+/* Before the first event counts: 0 or -ENOMEM. */
+int flight_setup(struct session *s);
+void flight_done(struct session *s);
+/* Head records of what already runs, for the table. 0 or -ENOMEM. */
+int flight_learn(struct session *s, const struct fmt_buf *records);
+/* Drain what tracks the tasks. 0 or -errno. */
+int flight_drain(struct session *s);
+/* A cpu is leaving: what its rings hold is kept in memory for the next snapshot. 0 or -ENOMEM. */
+int flight_keep(struct session *s, size_t place);
+/* Write what was kept, and forget it: trace into the file, records into flight.records. 0 or
+ * -errno. */
+int flight_put_kept(struct session *s);
+void flight_drop_kept(struct session *s);
+/* Take a snapshot; go_on: and let the cpus run again. why: for the message. 0, or -errno of the
+ * output (the session's write_err). */
+int flight_take(struct session *s, bool go_on, const char *why);
+
+#endif
