@@ -21,6 +21,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "tests/tools/brief.h"
+
 enum {
 	PD_AUXTRACE_INFO = 70,
 	PD_AUXTRACE = 71,

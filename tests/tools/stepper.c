@@ -24,6 +24,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/tools/brief.h"
+
 #define SWALLOWS ((uint64_t)1 << 63)
 
 struct list {
