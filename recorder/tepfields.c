@@ -91,7 +91,7 @@ static bool names_are_sound(const struct tep_event *e)
 	for (f = e->format.fields; f; f = f->next)
 		if (!is_name(f->name))
 			return false;
-	return true;
+	return e->format.common_fields || e->format.fields;
 }
 
 /* The number behind "ID:", of a line of its own; -1: there is none. */
