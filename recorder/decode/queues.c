@@ -143,6 +143,14 @@ static void join_by_offset(const struct queues *v, struct queue *q, struct queue
 	/* Else a recorder that does not count: full trace is one stream all the same. */
 }
 
+/* A snapshot of what the last one had. */
+static bool nothing_new(const struct queues *v, const struct queue *q, uint64_t offset,
+			uint64_t len)
+{
+	return v->snapshot && q->nr && offset <= q->end && len <= q->end - offset &&
+	       q->end - offset <= q->piece[q->nr - 1].len;
+}
+
 static int take_auxtrace(struct queues *v, const struct fmt_rec *rec)
 {
 	struct queue_piece p = { .p = rec->payload, .len = rec->payload_len };
@@ -162,6 +170,8 @@ static int take_auxtrace(struct queues *v, const struct fmt_rec *rec)
 		q->tid = le_get32(rec->p + FMT_AUXTRACE_AT_TID);
 	}
 	offset = le_get(rec->p + FMT_AUXTRACE_AT_OFFSET, 8);
+	if (nothing_new(v, q, offset, rec->payload_len))
+		return 0;
 	p.reference = le_get(rec->p + FMT_AUXTRACE_AT_REFERENCE, 8);
 	p.file_at = rec->at + rec->size;
 	if (q->nr)
