@@ -68,9 +68,12 @@ said '-z and --aux-sample exclude each other'
 for level in -z=3 --compression-level=22; do
 	want 0 "$AUXREC" record $level --source=none -o one.data -- "$PROG/pingpong" 3000
 	said 'of records compressed to .* to 1\)'
+	counted=$(sed -n 's/.* in .* s, \([0-9]*\) records (.*/\1/p' err)
 	all_agree one.data
 	[ "$(inside 14)" -ge 6000 ] || fail "only $(inside 14) switches in $level"
 	[ "$(outside 14)" = 0 ] || fail "switches outside of COMPRESSED records"
+	got=$(awk '$1 == "in" { n += $3 } END { print n }' counts)
+	[ "$got" = "$counted" ] || fail "$got records are inside, the rings gave $counted"
 	# shellcheck disable=SC2046 # two numbers
 	set -- $(sed -n 's/^bytes //p' counts)
 	[ "$1" -gt $((5 * $2)) ] || fail "$level: $1 bytes became $2"
