@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Arguments of `record`'s options, from words to a struct rec_config: each function is one
+ * option's `call` (recorder/opts.h) with the config as its target. 0, or -EINVAL after a
+ * message.
+ */
+#ifndef RECORDER_RECARG_H
+#define RECORDER_RECARG_H
+
+int recarg_source(void *config, const char *arg);
+int recarg_events(void *config, const char *arg);
+int recarg_filter(void *config, const char *arg);
+int recarg_cgroups(void *config, const char *arg);
+int recarg_cpus(void *config, const char *arg);
+int recarg_pids(void *config, const char *arg);
+int recarg_tids(void *config, const char *arg);
+int recarg_mmap(void *config, const char *arg);
+int recarg_aux_sample(void *config, const char *arg);
+int recarg_snapshot(void *config, const char *arg);
+int recarg_level(void *config, const char *arg);
+int recarg_clock(void *config, const char *arg);
+
+#endif
