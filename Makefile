@@ -70,8 +70,8 @@ TEST_DEPS  = libcmocka-dev linux-perf mandoc shellcheck python3 procps util-linu
              qemu-system-x86 busybox-static cpio
 DEPS       = $(BUILD_DEPS) $(TEST_DEPS)
 
-.PHONY: all deps demo check unit e2e soft guest replay fuzz layering lint man bench install \
-	dist clean help
+.PHONY: all deps demo check unit e2e soft guest replay check-san fuzz layering lint \
+	man bench install dist clean help
 all: $(O)/bin/auxrec                      ## build the program
 
 $(O)/bin/auxrec: $(call obj,$(recorder)) $(O)/libformat.a $(O)/libperfio.a
@@ -142,11 +142,15 @@ $(O)/replay/bin/%: $(O)/replay/obj/tests/fuzz/fuzz_%.o $(O)/replay/obj/tests/fuz
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_CFLAGS) $(replay_san) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+check-san: deps                           ## the tests in a build with ASan and UBSan
+	@$(MAKE) --no-print-directory SAN=address,undefined all test-parts
+	@tests/check.sh $(O)-address-undefined unit replay e2e
+
 # With libFuzzer, that is clang; what it finds stays in $(O)/fuzz.
 FUZZ_CC      ?= clang
 FUZZ_SECONDS ?= 60
 fuzz_san   = -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
-fuzz:                                     ## the same with libFuzzer, FUZZ_SECONDS=60 each
+fuzz:                                     ## fuzz targets with libFuzzer, FUZZ_SECONDS=60 each
 	@tests/deps.sh $(DEPS) clang
 	@$(MAKE) --no-print-directory $(fuzzers)
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run.sh $(O)/fuzz
