@@ -10,6 +10,7 @@
 
 #include "format/abi.h"
 #include "format/le.h"
+#include "recorder/check_extent.h"
 #include "tests/unit/checkfix.h"
 
 enum { ATTR_0 = 128, ATTR_1 = 272 };
@@ -458,6 +459,18 @@ static void offsets_that_overflow_are_odd(void **state)
 	checkfix_only(f, CHECK_ODD, 1, f->index[0]);
 }
 
+/* Each AUX record is a piece of its own. */
+static void a_queue_in_too_many_pieces_is_not_compared(void **state)
+{
+	struct checkfix *f = *state;
+
+	checkfix_begin_pt(f);
+	for (uint64_t i = 0; i <= CHECK_EXTENTS_MAX; i++)
+		checkfix_aux(f, 100 * i, 50, 0);
+	checkfix_finish(f);
+	checkfix_only(f, CHECK_LIMIT, 1, 0);
+}
+
 /* ---- the index ---- */
 
 static void two_pieces(struct checkfix *f)
@@ -590,6 +603,7 @@ int main(void)
 		T(each_flag_is_a_loss_of_its_own),
 		T(an_error_record_is_a_loss),
 		T(offsets_that_overflow_are_odd),
+		T(a_queue_in_too_many_pieces_is_not_compared),
 		T(an_index_may_stand_in_any_order),
 		T(a_record_that_the_index_leaves_out_is_damage),
 		T(an_entry_for_something_else_is_damage),
