@@ -151,7 +151,7 @@ FUZZ_CC      ?= clang
 FUZZ_SECONDS ?= 60
 fuzz_san   = -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 fuzz:                                     ## fuzz targets with libFuzzer, FUZZ_SECONDS=60 each
-	@tests/deps.sh $(DEPS) clang
+	@tests/deps.sh $(DEPS) clang libclang-rt-14-dev
 	@$(MAKE) --no-print-directory $(fuzzers)
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run.sh $(O)/fuzz
 $(O)/fuzz/obj/%.o: %.c Makefile
