@@ -63,12 +63,12 @@ static int say_failed(const struct export *x, int err)
 {
 	const struct outfile *f = x->out.failed;
 
-	if (err == -EINTR)
-		return log_err(0, "stopped: nothing is kept"), err;
 	if (f && err == -EEXIST)
-		return log_err(0, "'%s' is in the way", f->name), err;
-	if (f)
-		return log_err(err, "cannot write '%s'", f->name);
+		log_err(0, "'%s' is in the way", f->name);
+	else if (f)
+		log_err(err, "cannot write '%s'", f->name);
+	else if (err != -EEXIST)
+		log_err(err, "cannot export '%s'", x->o->path);
 	return err;
 }
 
@@ -105,7 +105,6 @@ static int export(const struct exporter *to, const struct export_opts *o)
 	struct input in;
 	int err;
 
-	outset_catch_signals();
 	err = input_open(&in, o->path);
 	x.in = &in;
 	if (err)

@@ -123,8 +123,8 @@ struct export {
 struct exporter {
 	const char *name;  /* of --to */
 	const char *about; /* one line */
-	/* Writes into x->out and does not commit it. 0 or -errno; what was wrong has been
-	 * said, unless it is about x->out.failed. */
+	/* Writes into x->out and does not commit it. 0; -EEXIST, said; or -errno, which is
+	 * about x->out.failed where that is set. */
 	int (*run)(struct export *x);
 };
 

@@ -9,6 +9,9 @@
  * Synthesised records have time 0, which libipt turns into a TSC like any other: unless
  * time_zero is 0, too, that is a TSC of the far future, and they would never count. So their
  * file is read with time_zero 0.
+ *
+ * Records count when an event of the decoder is later. Code that one thread maps and another
+ * runs needs --event:tick, which makes an event of each time stamp in the trace.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -357,7 +360,7 @@ static void queue_lines(struct script *s, const struct export_queue *q,
 	end_line(s, out);
 	if (follow) {
 		begin_line(s, out, "ptxed");
-		say(s, " --pt");
+		say(s, " --event:tick --pt");
 		trace(s, out);
 		side_band(s, own);
 		end_line(s, out);

@@ -17,22 +17,60 @@ enum {
 	COPY = 1 << 30, /* bytes per copy_file_range(2) */
 };
 
-static volatile sig_atomic_t stopped;
+static const int deadly[] = { SIGINT, SIGTERM, SIGHUP };
+enum { NR_DEADLY = sizeof(deadly) / sizeof(*deadly) };
 
-static void stop(int sig)
+static struct outset *volatile live; /* for the handler below */
+
+/* "12" */
+static void number_name(unsigned n, char ret[16])
 {
-	(void)sig;
-	stopped = 1;
+	char digits[16];
+	size_t len = 0;
+
+	do {
+		digits[len++] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	while (len)
+		*ret++ = digits[--len];
+	*ret = '\0';
 }
 
-void outset_catch_signals(void)
+/* Nothing but calls that signal-safety(7) allows. */
+static void die(int sig)
 {
-	struct sigaction a = { .sa_handler = stop };
+	char name[16];
+
+	if (live) {
+		for (size_t i = 0; i <= live->nr; i++) {
+			number_name((unsigned)i, name);
+			unlinkat(live->dir, name, 0);
+		}
+		rmdir(live->temp);
+	}
+	raise(sig); /* the handler is gone, so this ends us */
+}
+
+static void catch_signals(void)
+{
+	struct sigaction a = { .sa_handler = die, .sa_flags = (int)SA_RESETHAND }, was;
 
 	sigemptyset(&a.sa_mask);
-	sigaction(SIGINT, &a, NULL);
-	sigaction(SIGTERM, &a, NULL);
-	sigaction(SIGHUP, &a, NULL);
+	for (size_t i = 0; i < NR_DEADLY; i++)
+		if (!sigaction(deadly[i], NULL, &was) && was.sa_handler != SIG_IGN)
+			sigaction(deadly[i], &a, NULL);
+	signal(SIGXFSZ, SIG_IGN); /* EFBIG tells as much */
+}
+
+static void hold_signals(sigset_t *was)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < NR_DEADLY; i++)
+		sigaddset(&set, deadly[i]);
+	sigprocmask(SIG_BLOCK, &set, was);
 }
 
 static char *path_of(const struct outset *s, const char *suffix)
@@ -65,6 +103,8 @@ int outset_open(struct outset *ret, const char *base, bool force)
 		return err;
 	}
 	*ret = s;
+	live = ret;
+	catch_signals();
 	return 0;
 }
 
@@ -77,27 +117,28 @@ bool outset_taken(const struct outset *s, const char *suffix)
 	return there;
 }
 
-static void temp_name(const struct outfile *f, char ret[16])
+static int write_all(struct outfile *f, const uint8_t *p, size_t len)
 {
-	snprintf(ret, 16, "%u", f->number);
-}
-
-static int flush(struct outfile *f)
-{
-	const uint8_t *p = f->buf;
 	ssize_t n;
 
-	for (; f->held; p += n, f->held -= (size_t)n) {
-		n = write(f->fd, p, f->held);
-		if (n < 0 && (errno != EINTR || stopped)) {
+	for (; len; p += n, len -= (size_t)n) {
+		n = write(f->fd, p, len);
+		if (n < 0 && errno != EINTR) {
 			f->set->failed = f;
-			memmove(f->buf, p, f->held);
 			return -errno;
 		}
 		if (n < 0)
 			n = 0;
 	}
 	return 0;
+}
+
+static int flush(struct outfile *f)
+{
+	size_t n = f->held;
+
+	f->held = 0;
+	return write_all(f, f->buf, n);
 }
 
 static void forget_open(struct outfile *f)
@@ -143,8 +184,6 @@ static int awake(struct outfile *f)
 	int err = 0;
 
 	f->used = ++s->calls;
-	if (stopped)
-		return -EINTR;
 	if (f->fd >= 0)
 		return 0;
 	if (s->nr_open == OUTSET_OPEN_MAX)
@@ -152,7 +191,7 @@ static int awake(struct outfile *f)
 	if (err)
 		return err;
 	s->failed = f;
-	temp_name(f, name);
+	number_name(f->number, name);
 	f->buf = malloc(BUFFER);
 	if (!f->buf)
 		return -ENOMEM;
@@ -192,7 +231,7 @@ static void release(struct outfile *f)
 		close(f->fd);
 		forget_open(f);
 	}
-	temp_name(f, name);
+	number_name(f->number, name);
 	if (!f->published)
 		unlinkat(f->set->dir, name, 0);
 	free(f->name);
@@ -233,21 +272,18 @@ int outset_add(struct outset *s, struct outfile **ret, const char *suffix)
 
 int outfile_write(struct outfile *f, const void *p, size_t n)
 {
-	const uint8_t *from = p;
-	size_t part;
 	int err = awake(f);
 
 	f->size += n;
-	for (; !err && n; n -= part, from += part) {
-		if (f->held == BUFFER)
-			err = flush(f);
-		part = n < BUFFER - f->held ? n : BUFFER - f->held;
-		if (!err)
-			memcpy(f->buf + f->held, from, part);
-		if (!err)
-			f->held += part;
-	}
-	return err;
+	if (!err && n > BUFFER - f->held)
+		err = flush(f);
+	if (err)
+		return err;
+	if (n > BUFFER)
+		return write_all(f, p, n);
+	memcpy(f->buf + f->held, p, n);
+	f->held += n;
+	return 0;
 }
 
 int outfile_print(struct outfile *f, const char *fmt, ...)
@@ -309,7 +345,7 @@ int outfile_copy(struct outfile *f, int fd, bool *ret_read)
 			n = copy_file_range(fd, &at, f->fd, NULL, COPY, 0);
 			if (n > 0)
 				f->size += (uint64_t)n;
-		} while (n > 0 && !stopped);
+		} while (n > 0);
 		fcntl(f->fd, F_SETFL, O_APPEND);
 	}
 	return copy_through(f, fd, at, ret_read);
@@ -338,7 +374,7 @@ int outfile_restart(struct outfile *f)
 
 	if (!err)
 		err = rest(f);
-	temp_name(f, name);
+	number_name(f->number, name);
 	/* A new file: a mapping of the old one stays whole. */
 	if (!err && unlinkat(f->set->dir, name, 0))
 		err = -errno;
@@ -389,7 +425,7 @@ static int publish(struct outset *s, struct outfile *f)
 		err = make_dirs(s, f->name);
 	if (err)
 		return err;
-	temp_name(f, name);
+	number_name(f->number, name);
 	if (renameat2(s->dir, name, AT_FDCWD, f->name, s->force ? 0 : RENAME_NOREPLACE)) {
 		/* Not every file system knows RENAME_NOREPLACE. */
 		if (s->force || errno != EINVAL)
@@ -412,19 +448,24 @@ static void withdraw(struct outset *s)
 
 int outset_commit(struct outset *s)
 {
+	sigset_t was;
 	int err = 0;
 
+	hold_signals(&was);
 	for (size_t i = 0; !err && i < s->nr; i++)
 		err = publish(s, s->files[i]);
 	if (err)
 		withdraw(s);
 	else
 		s->failed = NULL;
+	sigprocmask(SIG_SETMASK, &was, NULL);
 	return err;
 }
 
 void outset_done(struct outset *s)
 {
+	if (live == s)
+		live = NULL;
 	while (s->nr)
 		outset_drop_last(s);
 	free(s->files);

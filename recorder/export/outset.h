@@ -49,11 +49,8 @@ struct outset {
 	size_t nr_made;
 };
 
-/* SIGINT, SIGTERM and SIGHUP make the next write fail with -EINTR; the first call only sets
- * that up. */
-void outset_catch_signals(void);
-
-/* 0, -ENOMEM, or what mkdir(2) said of BASE.PID.tmp. base must stay. */
+/* 0, -ENOMEM, or what mkdir(2) said of BASE.PID.tmp. base must stay, and *ret stay where it is;
+ * one at a time: SIGINT, SIGTERM and SIGHUP are caught to remove what it made. */
 __attribute__((warn_unused_result))
 int outset_open(struct outset *ret, const char *base, bool force);
 /* Is something in the way of BASESUFFIX? Always false with force. */
@@ -66,7 +63,7 @@ int outset_add(struct outset *s, struct outfile **ret, const char *suffix);
 /* Takes the last file added back: as if it had not been. */
 void outset_drop_last(struct outset *s);
 
-/* Append. 0 or -errno; -EINTR after a signal. */
+/* Append. 0 or -errno. */
 __attribute__((warn_unused_result))
 int outfile_write(struct outfile *f, const void *p, size_t n);
 __attribute__((format(printf, 2, 3), warn_unused_result))

@@ -384,6 +384,8 @@ static enum place after(const struct pt_event *e)
 		return e->ip_suppressed ? UNKNOWN : place_of(e->variant.overflow.ip);
 	case ptev_exec_mode:
 		return e->ip_suppressed ? UNKNOWN : place_of(e->variant.exec_mode.ip);
+	case ptev_tick:
+		return e->ip_suppressed ? UNKNOWN : place_of(e->variant.tick.ip);
 	default:
 		return UNKNOWN;
 	}
@@ -572,7 +574,10 @@ static void take(const char *opt, const char *arg)
 		st.now.sysroot = arg;
 	else if (!strcmp(opt, "--pevent:vdso-x64"))
 		st.now.vdso = arg;
-	else if (!strcmp(opt, "--pevent:primary"))
+	else if (!strcmp(opt, "--pevent:kcore")) {
+		if (!load(arg)) /* the traces here are of user code */
+			pd_give_up("%s: cannot be read", arg);
+	} else if (!strcmp(opt, "--pevent:primary"))
 		take_stream(arg, true);
 	else if (!strcmp(opt, "--pevent:secondary"))
 		take_stream(arg, false);
@@ -589,6 +594,8 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (dump && i + 1 == argc)
 			take_pt(argv[i]);
+		else if (!strcmp(argv[i], "--event:tick") && !st.pt)
+			st.config.flags.variant.insn.enable_tick_events = 1;
 		else if (i + 1 == argc || strncmp(argv[i], "--", 2))
 			pd_give_up("%s: not understood", argv[i]);
 		else
