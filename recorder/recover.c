@@ -155,6 +155,18 @@ bool recover_lost(const struct recover *c)
 	return false;
 }
 
+/* Does the header speak of a feature table? */
+static bool announces(const struct recover *c)
+{
+	uint64_t bits = 0;
+
+	if (c->r.version == 1 || le_get64(c->p + FMT_HDR_SIZE) != FMT_HEADER_SIZE)
+		return false;
+	for (unsigned i = 0; i < FMT_HDR_FEATURE_WORDS; i++)
+		bits |= le_get64(c->p + FMT_HDR_FEATURES + 8 * i);
+	return bits;
+}
+
 bool recover_sound(const struct recover *c)
 {
 	const struct fmt_salvage *s = &c->s;
@@ -166,8 +178,7 @@ bool recover_sound(const struct recover *c)
 	for (size_t i = 0; i < RECOVER_FEATURES; i++)
 		if (c->features[i].fate == RECOVER_REBUILT)
 			return false;
-	return s->end == s->declared && (s->table || c->r.version == 1 ||
-					 le_get64(c->p + FMT_HDR_SIZE) != FMT_HEADER_SIZE);
+	return s->end == s->declared && (s->table || !announces(c));
 }
 
 const char *recover_state(const struct recover *c)
