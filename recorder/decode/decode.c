@@ -121,6 +121,10 @@ static struct flow_setup setup(const struct gather *g, const struct fmt_reader *
 	s.config.nom_freq = (uint8_t)g->pt.max_nonturbo_ratio;
 	s.timed = is_timed(g, r);
 	s.config.flags.variant.block.enable_tick_events = s.timed;
+	/* libipt 2.0 calls itself for each direct branch within a block, which has up to
+	 * 65535 of them: too deep for a stack where the code is "jmp ." */
+	s.config.flags.variant.block.end_on_jump = 1;
+	s.config.flags.variant.block.end_on_call = 1;
 	s.shift = g->pt.time_shift & 63;
 	s.mult = g->pt.time_mult;
 	s.zero = g->pt.time_zero;

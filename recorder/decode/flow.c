@@ -7,9 +7,11 @@
 
 #include "recorder/decode/flow_priv.h"
 
-/* Between two packets lie at most 47 conditional branches (a long TNT) and what is straight
- * or jumps directly: this many instructions are a loop that nothing ends. */
-#define QUIET_MAX (UINT64_C(1) << 22)
+/* A packet has at most 47 conditional branches (a long TNT). Code that comes to one place
+ * more often than that without using up a packet is a loop that nothing ends; and so many
+ * direct branches in a row have no program. */
+#define REPEATS_MAX 64
+#define QUIET_MAX   (1u << 16)
 #define TSC_BITS  56 /* of a TSC packet; Intel SDM vol. 3, 33.4.2.11 */
 #define NO_END	  1  /* in place of a status */
 
@@ -140,23 +142,40 @@ static int take_events(struct flow *f, const struct way *w, int status)
 
 static void count(struct flow *f, struct way *w, const struct pt_block *b)
 {
-	uint64_t offset;
-
 	w->insns += b->ninsn;
 	if (!w->dry)
 		f->insns += b->ninsn;
 	if (b->ninsn)
 		w->ip = b->end_ip;
-	f->quiet += b->ninsn + 1u;
+}
+
+/* Does the block lead on, as far as can be told? Blocks end at direct branches, too; the place
+ * that is looked out for is another one ever more rarely (R. P. Brent, An improved Monte Carlo
+ * factorization algorithm, BIT 20). */
+static bool leads_on(struct flow *f, const struct pt_block *b)
+{
+	uint64_t offset;
+
 	if (pt_blk_get_offset(f->d, &offset) >= 0 && offset != f->offset) {
 		f->offset = offset;
 		f->quiet = 0;
+		return true;
 	}
+	f->quiet++;
+	if (b->ip == f->mark && ++f->repeats > REPEATS_MAX)
+		return false;
+	if (!(f->quiet & (f->quiet - 1))) {
+		f->mark = b->ip;
+		f->repeats = 0;
+	}
+	return f->quiet <= QUIET_MAX;
 }
 
 /* From a PSB up to an error or the end. */
 static int run(struct flow *f, struct way *w, int status)
 {
+	bool on;
+
 	for (;;) {
 		struct pt_block b = { .ninsn = 0 };
 
@@ -165,9 +184,10 @@ static int run(struct flow *f, struct way *w, int status)
 			return status;
 		status = pt_blk_next(f->d, &b, sizeof(b));
 		count(f, w, &b);
+		on = leads_on(f, &b);
 		if (status < 0)
 			return status;
-		if (f->quiet > QUIET_MAX)
+		if (!on)
 			return -DECODE_STUCK;
 		if ((status & pts_eos) && !b.ninsn && !(status & pts_event_pending))
 			return status;

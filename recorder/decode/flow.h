@@ -72,8 +72,9 @@ struct flow {
 	struct tasks_who who;
 	uint64_t insns;	     /* of `who`, not yet counted */
 	uint64_t offset;     /* last one that libipt told */
-	uint64_t quiet;	     /* instructions since it moved */
-	uint64_t ip;	     /* of the last instruction */
+	unsigned quiet;	     /* blocks since it moved */
+	uint64_t mark;	     /* one of them, */
+	unsigned repeats;    /* and how often it came again */
 	int err;	     /* of memory: ends it all */
 };
 
