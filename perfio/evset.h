@@ -49,6 +49,7 @@ struct pio_event {
 	/* Its records go to the place's ring of the newest (attr.write_backward is set at opening);
 	 * only where the target has one. */
 	bool newest;
+	bool off; /* left out when it, its group or its place is enabled (pio_evset_leave_out) */
 	bool optional;	  /* leave the event out where it cannot be opened (see `missing`) */
 	int missing;	  /* 0, or why an optional event was left out (-errno) */
 	struct pio_fd *fd;
@@ -90,6 +91,9 @@ struct pio_evset {
 	struct pio_place *place;
 	size_t nr_place;
 	struct pio_target target; /* as opened; pio_evset_add_cpu() needs what it borrows */
+	/* The user's: nothing is enabled or restarted while it is set, whoever asks (a cpu that
+	 * joins, a ring that was full): 0. What runs is the user's to disable. */
+	bool held;
 };
 #define PIO_EVSET_INIT (struct pio_evset){ 0 }
 
@@ -137,6 +141,12 @@ __attribute__((warn_unused_result))
 int pio_evset_enable_place(struct pio_evset *s, size_t i, size_t place);
 __attribute__((warn_unused_result))
 int pio_evset_disable_place(struct pio_evset *s, size_t i, size_t place);
+/* Event `i` is left out from now on, whatever is enabled, and stops; a member of a group stops
+ * alone. Of a leader nothing in its group counts either. 0 or the first failure. */
+__attribute__((warn_unused_result))
+int pio_evset_leave_out(struct pio_evset *s, size_t i);
+/* The other way; it counts when it, or its leader, is next enabled. */
+void pio_evset_take_in(struct pio_evset *s, size_t i);
 /* Event `i` alone, on one place: disable, then enable. After the AUX area overflowed or a
  * record was lost, ENABLE alone does not wake the event on kernels that mistake its state
  * (seen on Debian 6.1 and 6.12: pending_disable in kernel/events/ring_buffer.c). 0 or the

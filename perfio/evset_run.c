@@ -30,11 +30,12 @@ static int request_all(const struct pio_evset *s, const struct pio_event *e, siz
 	return first;
 }
 
-static int each_fd(const struct pio_evset *s, size_t i, size_t place, unsigned long request)
+static int disable(const struct pio_evset *s, size_t i, size_t place)
 {
 	if (s->ev[i].leader)
 		return 0;
-	return request_all(s, &s->ev[i], place, request, leads(s, i) ? PERF_IOC_FLAG_GROUP : 0);
+	return request_all(s, &s->ev[i], place, PERF_EVENT_IOC_DISABLE,
+			   leads(s, i) ? PERF_IOC_FLAG_GROUP : 0);
 }
 
 /*
@@ -43,18 +44,35 @@ static int each_fd(const struct pio_evset *s, size_t i, size_t place, unsigned l
  * the leader's: it puts only groups led by the member's PMU on anew. Records of switches come
  * all the same, samples do not.
  */
-static int enable(const struct pio_evset *s, size_t i, size_t place)
+static int enable_members(const struct pio_evset *s, size_t i, size_t place,
+			  unsigned long *ret_flag)
 {
 	int err, first = 0;
 
+	*ret_flag = leads(s, i) ? PERF_IOC_FLAG_GROUP : 0;
 	for (size_t k = i + 1; k < s->nr_ev; k++) {
 		if (s->ev[k].leader != i + 1)
 			continue;
+		if (s->ev[k].off) { /* the flag would take it along */
+			*ret_flag = 0;
+			continue;
+		}
 		err = request_all(s, &s->ev[k], place, PERF_EVENT_IOC_ENABLE, 0);
 		if (err && !first)
 			first = err;
 	}
-	err = each_fd(s, i, place, PERF_EVENT_IOC_ENABLE);
+	return first;
+}
+
+static int enable(const struct pio_evset *s, size_t i, size_t place)
+{
+	unsigned long flag;
+	int err, first;
+
+	if (s->held || s->ev[i].off || s->ev[i].leader)
+		return 0;
+	first = enable_members(s, i, place, &flag);
+	err = request_all(s, &s->ev[i], place, PERF_EVENT_IOC_ENABLE, flag);
 	return first ? first : err;
 }
 
@@ -65,7 +83,7 @@ int pio_evset_enable(struct pio_evset *s, size_t i)
 
 int pio_evset_disable(struct pio_evset *s, size_t i)
 {
-	return each_fd(s, i, EVERYWHERE, PERF_EVENT_IOC_DISABLE);
+	return disable(s, i, EVERYWHERE);
 }
 
 int pio_evset_enable_place(struct pio_evset *s, size_t i, size_t place)
@@ -75,7 +93,20 @@ int pio_evset_enable_place(struct pio_evset *s, size_t i, size_t place)
 
 int pio_evset_disable_place(struct pio_evset *s, size_t i, size_t place)
 {
-	return each_fd(s, i, place, PERF_EVENT_IOC_DISABLE);
+	return disable(s, i, place);
+}
+
+int pio_evset_leave_out(struct pio_evset *s, size_t i)
+{
+	s->ev[i].off = true;
+	if (s->ev[i].leader)
+		return request_all(s, &s->ev[i], EVERYWHERE, PERF_EVENT_IOC_DISABLE, 0);
+	return disable(s, i, EVERYWHERE);
+}
+
+void pio_evset_take_in(struct pio_evset *s, size_t i)
+{
+	s->ev[i].off = false;
 }
 
 int pio_evset_restart(struct pio_evset *s, size_t i, size_t place)
@@ -83,6 +114,8 @@ int pio_evset_restart(struct pio_evset *s, size_t i, size_t place)
 	const struct pio_event *e = &s->ev[i];
 	int first = 0;
 
+	if (s->held || e->off)
+		return 0;
 	for (size_t k = 0; k < e->nr_fd; k++) {
 		int err = 0;
 

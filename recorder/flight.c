@@ -239,10 +239,12 @@ static void say_span(const struct session *s, size_t i, const struct newestring 
 
 static int take_newest(struct session *s, size_t i, struct newestring *n)
 {
-	struct pio_newest *r = &s->set.place[i].newest;
-	int err = newestring_copy(r, 0, &s->flight.records, n);
+	struct pio_newest *r = &s->set.place[i].newest, all = *r;
+	int err;
 
-	if (err)
+	all.seen = s->flight.own ? 0 : r->seen;
+	err = newestring_copy(&all, 0, &s->flight.records, n);
+	if (err || s->flight.own)
 		return err;
 	pio_newest_taken(r);
 	if (n->last_ns > s->flight.until_ns)
@@ -337,7 +339,9 @@ int flight_take(struct session *s, bool go_on, const char *why)
 	f->taken++;
 	if (f->pause_ns > f->max_pause_ns)
 		f->max_pause_ns = f->pause_ns;
-	err = recfile_publish(s) ? -EIO : tasktable_forget(f->table, f->until_ns);
+	err = recfile_publish(s) ? -EIO : 0;
+	if (!err && !f->own)
+		err = tasktable_forget(f->table, f->until_ns);
 	log_info("snapshot %u (%s): taken in %s, no cpu stood still for longer than %s", f->taken,
 		 why, units_time(session_now() - began, all), units_time(f->pause_ns, pause));
 	return err;

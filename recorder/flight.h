@@ -30,6 +30,7 @@ struct flight {
 	bool freezing;		 /* those go into `late` */
 	struct flight_kept *kept; /* what cpus had that have left since the last snapshot */
 	bool begun;		 /* the file has its head */
+	bool own; /* the snapshot being taken has a file of its own, and leaves no trace here */
 	uint64_t until_ns;	 /* the newest record of the last snapshot */
 	size_t looked_at;	 /* bytes of the table when the horizon was last looked for */
 	unsigned taken;		 /* snapshots so far */
@@ -53,5 +54,9 @@ void flight_drop_kept(struct session *s);
 /* Take a snapshot; go_on: and let the cpus run again. why: for the message. 0, or -errno of the
  * output (the session's write_err). */
 int flight_take(struct session *s, bool go_on, const char *why);
+/* flight_own.c: one in a file of its own, with all that the rings hold. 0, or -errno, after which
+ * there is no such file and the recording goes on. */
+__attribute__((warn_unused_result))
+int flight_take_own(struct session *s, const char *path, const char *why);
 
 #endif

@@ -89,7 +89,7 @@ int flight_put_kept(struct session *s)
 			err = s->flight.records.err;
 		}
 	}
-	if (!err)
+	if (!err && !s->flight.own)
 		flight_drop_kept(s);
 	return err;
 }

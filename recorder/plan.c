@@ -177,7 +177,8 @@ struct pio_attr_common plan_attr_common(const struct plan *p, bool late)
 		.watermark = (uint32_t)(p->data_len / PLAN_WATERMARK_PARTS),
 		.aux_watermark = (uint32_t)(p->aux_len / PLAN_AUX_WATERMARK_PARTS),
 		.inherit = !p->system_wide && p->cpus.n && (p->cfg->follow || p->cfg->nr_pids),
-		.enable_on_exec = late && p->cfg->follow && !p->cfg->delay_ms,
+		.enable_on_exec = late && p->cfg->follow && !p->cfg->delay_ms &&
+				  !p->cfg->start_paused,
 		.clockid = p->clockid,
 	};
 }

@@ -348,6 +348,7 @@ static int start(struct session *s)
 			return refuse_fork(s, err);
 	}
 	err = opening_events(s);
+	control_setup(s);
 	if (!err && s->cfg->kcore)
 		err = opening_kcore(s);
 	return err ? err : opening_head(s);

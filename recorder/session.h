@@ -8,6 +8,7 @@
  *   recfile.c   one file, from its header to its features
  *   drain.c     rings and queues into the file, round by round
  *   joining.c   cpus that leave and join
+ *   control.c   what can be asked of it meanwhile
  *   flight.c    rings that keep the newest and are written only on demand
  *   snapshot.c  one such AUX area
  *   closing.c   the last round, late losses, features
@@ -23,6 +24,7 @@
 
 #include "format/writer.h"
 #include "recorder/config.h"
+#include "recorder/control.h"
 #include "recorder/dsos.h"
 #include "recorder/fileids.h"
 #include "recorder/flight.h"
@@ -75,6 +77,7 @@ struct session {
 	bool *stalled; /* per place: its AUX event stopped in this round */
 	uint64_t *frozen_ns; /* per place: CLOCK_MONOTONIC when it was stopped for a snapshot */
 	struct flight flight;
+	struct control control;
 	int signal_fd;
 	bool enabled;
 	bool snapshot_wanted; /* SIGUSR2 came */
