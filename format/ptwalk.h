@@ -8,7 +8,7 @@
  * walk begins at the first PSB. Where bytes are no packet it goes on at the next PSB,
  * which are the last 16 bytes of 02 82 02 82 ...
  *
- * Packets: Intel SDM vol. 3C, 33.4.2 (packet definitions); TRIG as libipt 2.2 reads it. A
+ * Packets: Intel SDM vol. 3C, 33.4.2 (packet definitions); TRIG as libipt reads it. A
  * packet whose reserved bits are set is none, as libipt has it: TMA, MODE, TNT without a
  * stop bit, PTW and IP payloads of a reserved size, CYC beyond 64 bits.
  */

@@ -100,6 +100,12 @@ struct info_task {
 	char comm[16];	/* the last it had; "": not told */
 	uint64_t on_ns; /* on a cpu, as far as the switch records tell */
 	uint64_t runs;	/* how often it began to run */
+
+	/* Private: records of several cpus do not come in the order of time. */
+	bool named;	  /* by a COMM of its own, at comm_ns */
+	bool forked;	  /* at fork_ns, by parent */
+	uint32_t parent;
+	uint64_t comm_ns, fork_ns;
 };
 
 /* What runs on a cpu; or, where records do not tell their cpu, whether a thread runs. */
@@ -115,7 +121,10 @@ struct info_tasks {
 	struct rows tasks, slots;
 	bool switches;	    /* there are records of switches: on_ns and runs are told */
 	uint64_t processes; /* whose main thread was seen */
-	size_t nr_events;   /* private: events looked at so far */
+
+	/* Private: of the events so far. */
+	size_t nr_events;
+	bool cpus; /* records tell their cpu */
 };
 
 /* Intel PT of one queue. */
@@ -240,6 +249,13 @@ int info_clock_data(const struct fmt_reader *r, struct info_clock_data *ret);
 const char *info_type_name(uint32_t type, char buf[20]);
 /* "file", "pipe", "records" or "pt". */
 const char *info_form(const struct info_file *f);
+/* The words of AUXTRACE_INFO: how many, and of these without a meaning that is known. */
+struct info_words {
+	size_t nr, unknown;
+	const char *missing; /* the first field that is not whole, or NULL */
+	bool in_unknown;     /* private */
+};
+struct info_words info_aux_words(const struct info_file *f);
 /* NULL for a feature bit without a name. */
 const char *info_feature_name(unsigned feat);
 /* The words of aux_action in the event's attr (aux_start_paused ...), one after the other

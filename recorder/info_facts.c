@@ -7,6 +7,7 @@
 
 #include "format/abi.h"
 #include "format/event.h"
+#include "format/fields.h"
 #include "format/le.h"
 #include "recorder/eventterm.h"
 #include "recorder/info_priv.h"
@@ -134,6 +135,34 @@ const char *info_flag_name(unsigned bit)
 					     "collision" };
 
 	return bit < sizeof(names) / sizeof(*names) ? names[bit] : NULL;
+}
+
+/* Words without a meaning that is known are visited as a list called "words". */
+static void count_unknown(void *ctx, const struct fmt_field *f)
+{
+	struct info_words *w = ctx;
+
+	if (f->name && f->kind == FMT_AS_LIST)
+		w->in_unknown = !strcmp(f->name, "words");
+	else if (f->kind == FMT_AS_END)
+		w->in_unknown = false;
+	else
+		w->unknown += w->in_unknown;
+}
+
+struct info_words info_aux_words(const struct info_file *f)
+{
+	const struct info_aux *a = &f->i->aux;
+	struct fmt_rec rec = { .at = a->info_at, .type = FMT_REC_AUXTRACE_INFO,
+			       .size = a->info_size, .p = a->info };
+	struct info_words w = { 0 };
+	struct fmt_fit fit = fmt_fields(f->r, &rec, -1, count_unknown, &w);
+
+	if (a->info_size > FMT_AUXTRACE_INFO_AT_PRIV)
+		w.nr = (a->info_size - FMT_AUXTRACE_INFO_AT_PRIV) / 8;
+	w.missing = fit.missing;
+	w.unknown += fit.left / 8;
+	return w;
 }
 
 void info_take_features(struct info *i, const struct fmt_reader *r)

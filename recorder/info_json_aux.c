@@ -67,22 +67,21 @@ static json_t *aux_info(const struct info_file *f, int *err)
 	struct fmt_rec rec = { .at = a->info_at, .type = FMT_REC_AUXTRACE_INFO,
 			       .size = a->info_size, .p = a->info };
 	struct fields s = { .open = { json_object() }, .err = err };
-	unsigned priv = a->info_size > FMT_AUXTRACE_INFO_AT_PRIV ?
-				a->info_size - FMT_AUXTRACE_INFO_AT_PRIV : 0;
+	struct info_words w;
 	json_t *o;
-	struct fmt_fit fit;
 
 	if (!a->info) {
 		json_decref(s.open[0]);
 		return json_null();
 	}
 	o = json_object();
-	fit = fmt_fields(f->r, &rec, -1, on_field, &s);
+	w = info_aux_words(f);
+	fmt_fields(f->r, &rec, -1, on_field, &s);
 	jtree_set(o, "kind", jtree_number(a->type), err);
-	jtree_set(o, "words", jtree_number(priv / 8), err);
+	jtree_set(o, "words", jtree_number(w.nr), err);
 	jtree_set(o, "fields", s.open[0], err);
-	jtree_set(o, "missing", jtree_text(fit.missing), err);
-	jtree_set(o, "bytes_not_understood", jtree_number(fit.left), err);
+	jtree_set(o, "missing", jtree_text(w.missing), err);
+	jtree_set(o, "not_understood", jtree_number(w.unknown), err);
 	return o;
 }
 

@@ -14,6 +14,8 @@
 #include "format/le.h"
 #include "recorder/info_priv.h"
 
+enum { GENERATIONS = 64 }; /* of threads without a name of their own */
+
 /* The row of a thread that was named. */
 static struct info_task *see(struct info *i, uint32_t pid, uint32_t tid)
 {
@@ -26,29 +28,38 @@ static struct info_task *see(struct info *i, uint32_t pid, uint32_t tid)
 	return t;
 }
 
-static int fold_comm(struct info *i, const struct fmt_rec *rec)
+static void set_comm(struct info_task *t, const char *s, size_t n)
 {
-	const char *comm = (const char *)rec->p + FMT_COMM_AT_COMM;
-	uint32_t tid;
-	struct info_task *t;
-	size_t n;
-
-	if (rec->size < FMT_COMM_AT_COMM)
-		return 0;
-	tid = le_get32(rec->p + FMT_COMM_AT_TID);
-	if (tid == INFO_NONE)
-		return 0;
-	t = see(i, le_get32(rec->p + FMT_COMM_AT_PID), tid);
-	if (!t)
-		return -ENOMEM;
-	n = strnlen(comm, rec->size - FMT_COMM_AT_COMM);
 	n = n < sizeof(t->comm) - 1 ? n : sizeof(t->comm) - 1;
 	memset(t->comm, 0, sizeof(t->comm));
-	memcpy(t->comm, comm, n);
+	memcpy(t->comm, s, n);
+}
+
+static int fold_comm(struct info *i, const struct info_kernel *k)
+{
+	const char *comm = (const char *)k->rec->p + FMT_COMM_AT_COMM;
+	uint64_t now = k->when.has_time ? k->when.time : 0;
+	struct info_task *t;
+	uint32_t tid;
+
+	if (k->rec->size < FMT_COMM_AT_COMM)
+		return 0;
+	tid = le_get32(k->rec->p + FMT_COMM_AT_TID);
+	if (tid == INFO_NONE)
+		return 0;
+	t = see(i, le_get32(k->rec->p + FMT_COMM_AT_PID), tid);
+	if (!t)
+		return -ENOMEM;
+	if (now < t->comm_ns || now < t->fork_ns)
+		return 0; /* an older one, read later */
+	set_comm(t, comm, strnlen(comm, k->rec->size - FMT_COMM_AT_COMM));
+	t->named = true;
+	t->comm_ns = now;
 	return 0;
 }
 
-/* A new thread has the name of the one that made it. */
+/* A new thread has the name of the one that made it: what is known of that by now, and maybe
+ * better at the end (inherit). */
 static int fold_fork(struct info *i, const struct info_kernel *k)
 {
 	const uint8_t *p = k->rec->p;
@@ -64,10 +75,29 @@ static int fold_fork(struct info *i, const struct info_kernel *k)
 	t = see(i, le_get32(p + FMT_TASK_AT_PID), tid);
 	if (!t)
 		return -ENOMEM;
-	parent = rows_find(&i->tasks.tasks, le_get32(p + FMT_TASK_AT_PTID));
-	if (k->real && parent && parent != t)
+	if (!k->real || !k->when.has_time || k->when.time < t->comm_ns)
+		return 0;
+	t->forked = true;
+	t->named = false;
+	t->fork_ns = k->when.time;
+	t->parent = le_get32(p + FMT_TASK_AT_PTID);
+	parent = rows_find(&i->tasks.tasks, t->parent);
+	if (parent && parent != t)
 		memcpy(t->comm, parent->comm, sizeof(t->comm));
 	return 0;
+}
+
+/* The parent's name when it made t, if that is known: up to `depth` generations back. */
+static const char *inherit(const struct info *i, const struct info_task *t, unsigned depth)
+{
+	const struct info_task *parent;
+
+	if (t->named || !t->forked || !depth)
+		return t->comm;
+	parent = rows_find(&i->tasks.tasks, t->parent);
+	if (!parent || parent->comm_ns > t->fork_ns)
+		return t->comm;
+	return inherit(i, parent, depth - 1);
 }
 
 static struct info_slot *slot_of(struct info *i, const struct info_kernel *k)
@@ -142,11 +172,14 @@ static bool is_switch(uint32_t type)
 /* Without records of switches nothing tells who runs until when. */
 static bool has_switches(struct info_tasks *t, const struct fmt_reader *r)
 {
-	for (; t->nr_events < r->nr_events; t->nr_events++)
-		if (fmt_attr_flags(r->events[t->nr_events].attr,
-				   r->events[t->nr_events].attr_size) &
-		    FMT_ATTR_F_CONTEXT_SWITCH)
+	for (; t->nr_events < r->nr_events; t->nr_events++) {
+		const struct fmt_reader_event *e = &r->events[t->nr_events];
+
+		if (fmt_attr_flags(e->attr, e->attr_size) & FMT_ATTR_F_CONTEXT_SWITCH)
 			t->switches = true;
+		if (fmt_attr_sample_type(e->attr, e->attr_size) & FMT_SAMPLE_CPU)
+			t->cpus = true;
+	}
 	return t->switches;
 }
 
@@ -172,7 +205,9 @@ static int fold_running(struct info *i, const struct info_kernel *k)
 		s->running = false;
 		return 0;
 	default:
-		if (s->running || !by_itself(k->rec->type))
+		/* Where some records tell their cpu, others say nothing of it. */
+		if (s->running || !by_itself(k->rec->type) ||
+		    (!w->has_cpu && i->tasks.cpus))
 			return 0;
 		return start(i, s, w->pid, w->tid, w->time);
 	}
@@ -186,7 +221,7 @@ int info_tasks_fold(struct info *i, const struct info_kernel *k)
 	    !see(i, k->when.pid, k->when.tid))
 		return -ENOMEM;
 	if (k->rec->type == FMT_REC_COMM)
-		err = fold_comm(i, k->rec);
+		err = fold_comm(i, k);
 	else if (k->rec->type == FMT_REC_FORK)
 		err = fold_fork(i, k);
 	if (err || (!has_switches(&i->tasks, k->r) && !is_switch(k->rec->type)))
@@ -211,6 +246,8 @@ void info_tasks_end(struct info *i)
 		t->processes += task->has_pid && task->pid == task->key;
 		if (!task->key && !*task->comm)
 			strcpy(task->comm, "swapper"); /* as the kernel calls its idle tasks */
+		if (inherit(i, task, GENERATIONS) != task->comm)
+			set_comm(task, inherit(i, task, GENERATIONS), sizeof(task->comm));
 	}
 }
 

@@ -6,30 +6,21 @@
 #include <stdlib.h>
 
 #include "format/abi.h"
-#include "format/fields.h"
 #include "recorder/info_priv.h"
-
-static void no_field(void *ctx, const struct fmt_field *f)
-{
-	(void)ctx;
-	(void)f;
-}
 
 /* What of AUXTRACE_INFO is not understood. */
 static void put_info(const struct info_file *f)
 {
-	const struct info_aux *a = &f->i->aux;
-	struct fmt_rec rec = { .at = a->info_at, .type = FMT_REC_AUXTRACE_INFO,
-			       .size = a->info_size, .p = a->info };
-	struct fmt_fit fit;
+	struct info_words w;
 
-	if (!a->info)
+	if (!f->i->aux.info)
 		return;
-	fit = fmt_fields(f->r, &rec, -1, no_field, NULL);
-	if (fit.missing)
-		printf("\nAUXTRACE_INFO ends before its field '%s'\n", fit.missing);
-	if (fit.left)
-		printf("\nAUXTRACE_INFO has %zu bytes more than are understood\n", fit.left);
+	w = info_aux_words(f);
+	if (w.missing)
+		printf("\nAUXTRACE_INFO ends before its field '%s'\n", w.missing);
+	if (w.unknown)
+		printf("\n%zu of %zu words in AUXTRACE_INFO are not understood\n", w.unknown,
+		       w.nr);
 }
 
 static void put_flags(const struct rows *t)

@@ -456,6 +456,40 @@ static void threads_have_the_last_name_and_that_of_their_maker(void **state)
 	assert_int_equal(f->i.tasks.processes, 0); /* 700 itself was never seen */
 }
 
+/* perf reads cpu by cpu: the names come late. */
+static void names_are_those_of_the_time(void **state)
+{
+	const uint64_t fork1[] = { UINT64_C(700) << 32 | 702, UINT64_C(701) << 32 | 702, 0 };
+	const uint64_t fork2[] = { UINT64_C(702) << 32 | 703, UINT64_C(702) << 32 | 703, 0 };
+	const uint64_t late[] = { UINT64_C(701) << 32 | 700, 0x646e6f636573, 0 };
+	const uint64_t early[] = { UINT64_C(701) << 32 | 700, 0x7473726966, 0 };
+	struct fix *f = *state;
+
+	put_words(&f->b, FMT_REC_FORK, 0, fork1, 3, 701, 200, 0);
+	put_words(&f->b, FMT_REC_FORK, 0, fork2, 3, 702, 300, 0);
+	put_words(&f->b, FMT_REC_COMM, 0, late, 3, 701, 190, 1);
+	put_words(&f->b, FMT_REC_COMM, 0, early, 3, 701, 100, 2);
+	fold(f);
+	assert_string_equal(task(f, 701)->comm, "second");
+	assert_string_equal(task(f, 702)->comm, "second");
+	assert_string_equal(task(f, 703)->comm, "second");
+}
+
+static void a_name_taken_after_the_fork_is_not_inherited(void **state)
+{
+	const uint64_t fork[] = { UINT64_C(700) << 32 | 702, UINT64_C(701) << 32 | 702, 0 };
+	const uint64_t first[] = { UINT64_C(701) << 32 | 700, 0x7473726966, 0 };
+	const uint64_t second[] = { UINT64_C(701) << 32 | 700, 0x646e6f636573, 0 };
+	struct fix *f = *state;
+
+	put_words(&f->b, FMT_REC_COMM, 0, first, 3, 701, 100, 0);
+	put_words(&f->b, FMT_REC_FORK, 0, fork, 3, 701, 200, 0);
+	put_words(&f->b, FMT_REC_COMM, 0, second, 3, 701, 300, 0);
+	fold(f);
+	assert_string_equal(task(f, 701)->comm, "second");
+	assert_string_equal(task(f, 702)->comm, "first");
+}
+
 /* ---- times ---- */
 
 static void late_records_are_measured(void **state)
@@ -628,6 +662,8 @@ int main(void)
 		TEST(a_record_tells_who_runs_before_the_first_switch),
 		TEST(time_around_lost_records_is_not_counted),
 		TEST(threads_have_the_last_name_and_that_of_their_maker),
+		TEST(names_are_those_of_the_time),
+		TEST(a_name_taken_after_the_fork_is_not_inherited),
 		TEST(late_records_are_measured),
 		TEST(how_late_has_a_bound),
 		TEST(the_window_is_what_all_cpus_cover),
