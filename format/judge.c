@@ -12,10 +12,12 @@ enum {
 	IDX_MAX = 1 << 22,   /* PID_MAX_LIMIT: a queue for each thread */
 	CHAIN_MAX = 8,	     /* records looked at before a row is given up */
 	TRAILER_MAX = 48,    /* bytes of a trailer whose event is not known */
+	MORE_MAX = 16,	     /* bytes that a later kernel may add to a record */
 	STRANGE_KERNEL = 23, /* types below 64 that no kernel has yet begin here */
 	STRANGE_MAX = 128,   /* and those of perf end here */
 	ANDROID = 32768,     /* the types of simpleperf: record.h, SIMPLE_PERF_RECORD_ */
 	ANDROID_MAX = ANDROID + 256,
+	TYPE_MAX = 65535,
 };
 
 enum fmt_head fmt_head_at(const struct fmt_reader *r, uint64_t at, struct fmt_rec *ret)
@@ -30,6 +32,8 @@ enum fmt_head fmt_head_at(const struct fmt_reader *r, uint64_t at, struct fmt_re
 	ret->size = le_get16(ret->p + FMT_REC_AT_SIZE);
 	if (ret->size < FMT_REC_HEADER_SIZE)
 		return FMT_HEAD_SMALL;
+	if (!ret->type || ret->type > TYPE_MAX)
+		return FMT_HEAD_TYPE;
 	if (ret->size > left)
 		return FMT_HEAD_CUT;
 	if (fmt_rec_payload(ret, &ret->payload_len))
@@ -164,11 +168,26 @@ static bool strange_type(uint32_t type)
 
 bool fmt_judge_possible(const struct fmt_reader *r, const struct fmt_rec *rec)
 {
+	struct fmt_fit fit;
+	int event;
+
 	if (!fmt_record_name(rec->type))
 		return strange_type(rec->type);
 	if (rec->size % 8 && !odd_size_allowed(rec->type))
 		return false;
-	return !fmt_fields(r, rec, fmt_reader_event_of(r, rec), ignore, NULL).missing;
+	event = fmt_reader_event_of(r, rec);
+	fit = fmt_fields(r, rec, event, ignore, NULL);
+	return !fit.missing && fit.left <= MORE_MAX + (event < 0 ? TRAILER_MAX : 0);
+}
+
+/* strict: behind a record of a type that is not known. */
+static bool may_follow(const struct fmt_reader *r, const struct fmt_rec *rec, bool strict)
+{
+	int weight = fmt_judge_weight(r, rec);
+
+	if (strict || weight == FMT_WEIGHT_ALIEN)
+		return weight > FMT_WEIGHT_LIGHT;
+	return weight > FMT_WEIGHT_NONE || fmt_judge_possible(r, rec);
 }
 
 bool fmt_judge_follows(const struct fmt_reader *r, uint64_t at)
@@ -180,14 +199,14 @@ bool fmt_judge_follows(const struct fmt_reader *r, uint64_t at)
 		head = fmt_head_at(r, at, &rec);
 		if (head == FMT_HEAD_NONE)
 			return true;
-		if (head == FMT_HEAD_SMALL)
+		if (head == FMT_HEAD_SMALL || head == FMT_HEAD_TYPE)
 			return fmt_judge_table(r, at, false);
 		if (head == FMT_HEAD_CUT)
 			return fmt_record_name(rec.type) || strange_type(rec.type);
-		if (!fmt_judge_possible(r, &rec))
-			return false;
 		if (fmt_record_name(rec.type))
-			return true;
+			return may_follow(r, &rec, i > 0);
+		if (!strange_type(rec.type))
+			return false;
 		at += rec.size;
 	}
 	return true;
@@ -203,7 +222,7 @@ bool fmt_judge_chain(const struct fmt_reader *r, uint64_t at)
 		head = fmt_head_at(r, at, &rec);
 		if (head == FMT_HEAD_NONE || fmt_judge_table(r, at, false))
 			return sum >= FMT_WEIGHT_EXACT;
-		if (head == FMT_HEAD_SMALL || head == FMT_HEAD_CUT)
+		if (head != FMT_HEAD_WHOLE && head != FMT_HEAD_PAYLOAD)
 			return false;
 		weight = fmt_judge_weight(r, &rec);
 		if (weight < FMT_WEIGHT_LIGHT)

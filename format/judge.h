@@ -18,6 +18,7 @@ enum fmt_head {
 	FMT_HEAD_WHOLE,	  /* record and payload end within the file */
 	FMT_HEAD_NONE,	  /* less than a header is left */
 	FMT_HEAD_SMALL,	  /* a size that no record has */
+	FMT_HEAD_TYPE,	  /* a type that no recorder has: 0, or above 65535 */
 	FMT_HEAD_CUT,	  /* the record goes beyond the end of the file */
 	FMT_HEAD_PAYLOAD, /* its payload does */
 };

@@ -36,7 +36,7 @@ static bool walk_plainly(struct fmt_salvage *s)
 	if (s->missing)
 		return false;
 	while (at < end) {
-		if (fmt_head_at(r, at, &rec) != FMT_HEAD_WHOLE || !rec.type)
+		if (fmt_head_at(r, at, &rec) != FMT_HEAD_WHOLE)
 			break;
 		at += rec.size + rec.payload_len;
 	}
@@ -116,6 +116,15 @@ static bool has_rest(const struct fmt_salvage *s)
 	       le_get64(r->p + FMT_HDR_ATTRS) < s->end;
 }
 
+static void end_at_table(struct fmt_salvage *s, uint64_t at)
+{
+	uint64_t shift = fmt_judge_shift(s->r, at);
+
+	if (shift > INT64_MAX)
+		s->missing = -shift; /* the sections stood further back */
+	fmt_reader_end_data(s->r, at, shift);
+}
+
 static int finish(struct fmt_salvage *s)
 {
 	struct fmt_reader *r = s->r;
@@ -127,7 +136,7 @@ static int finish(struct fmt_salvage *s)
 	r->data_end = r->at;
 	s->table = !r->pipe && fmt_judge_table(r, r->at, false);
 	if (s->table)
-		fmt_reader_end_data(r, r->at, fmt_judge_shift(r, r->at));
+		end_at_table(s, r->at);
 	err = from_reader(s, &none); /* a record begun in a zstd stream */
 	if (!err && !s->held.expected && has_rest(s))
 		gap(&s->held, s->end, r->len - s->end, "the end of the file");
@@ -189,6 +198,8 @@ static const char *words(const struct fmt_reader *r, enum fmt_head head, uint64_
 		return "a whole record header";
 	case FMT_HEAD_SMALL:
 		return "a record size of 8 or more";
+	case FMT_HEAD_TYPE:
+		return "a record type that recorders use";
 	case FMT_HEAD_CUT:
 		return "a record that ends within the file";
 	case FMT_HEAD_PAYLOAD:
@@ -229,15 +240,15 @@ static int take_trace(struct fmt_salvage *s, struct fmt_rec *rec, struct fmt_gap
 		return from_reader(s, rec);
 	to = look_ahead(r, body, r->len);
 	have = to - body;
-	if (have >= said)
+	if (have == said || (have > said && said % 8 == 0))
 		return from_reader(s, rec);
-	keep = have & ~UINT64_C(7);
+	keep = (have < said ? have : said) & ~UINT64_C(7);
 	go_on(s, keep ? body + keep : rec->at, to);
 	if (!keep)
 		return gap(ret, rec->at, to - rec->at, "trace behind this record");
 	rec->payload_len = keep;
 	gap(&s->held, body + keep, have - keep, "all of the trace");
-	s->held.missing = said - have;
+	s->held.missing = said > have ? said - have : 0;
 	return FMT_SALVAGE_REC;
 }
 
@@ -257,7 +268,8 @@ static bool is_itself(const struct fmt_salvage *s, const struct fmt_rec *rec, in
 	const struct fmt_reader *r = s->r;
 	uint64_t end = rec->at + rec->size + rec->payload_len;
 
-	if (weight == FMT_WEIGHT_ALIEN)
+	if (weight == FMT_WEIGHT_ALIEN ||
+	    (fmt_record_name(rec->type) && !fmt_judge_possible(r, rec)))
 		return false;
 	if (end == s->declared || (weight > FMT_WEIGHT_NONE && fmt_judge_ends(r, rec)) ||
 	    fmt_judge_follows(r, end))

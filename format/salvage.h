@@ -30,7 +30,8 @@ enum { FMT_SALVAGE_END = 0, FMT_SALVAGE_REC = 1, FMT_SALVAGE_GAP = 2 };
 struct fmt_salvage {
 	struct fmt_reader *r;
 	bool killed;	   /* header form: data.size was never stored */
-	uint64_t missing;  /* bytes that data.size promises and the file lacks */
+	uint64_t missing;  /* bytes that the header or the feature table promises and the
+			    * file lacks */
 	uint64_t declared; /* where data.size says that the data ends; 0: nowhere */
 	bool trusted;
 	bool table;	/* the feature table is there, at `end` */

@@ -43,7 +43,8 @@ static bool has_tracepoints(const struct recover *c)
 /* The features are where they belong, and only data.size is wrong. */
 static bool features_are_right(const struct recover *c)
 {
-	return c->s.table && !count(c, RECOVER_DROPPED) && !count(c, RECOVER_REBUILT);
+	return c->s.table && !c->r.features_shift && !count(c, RECOVER_DROPPED) &&
+	       !count(c, RECOVER_REBUILT);
 }
 
 /* None is to be kept: new ones may take the place behind the data. */

@@ -29,7 +29,7 @@ static void put_head(const struct recover *c, const char *path)
 	if (s->killed)
 		fputs("; data.size was never stored", stdout);
 	else if (s->missing)
-		printf("; data.size exceeds the file by %" PRIu64 " bytes", s->missing);
+		printf("; %" PRIu64 " bytes are missing", s->missing);
 	else if (s->declared && s->declared != s->end)
 		printf("; data.size is %" PRIu64 ", not %" PRIu64,
 		       s->end - c->r.data_offset, s->declared - c->r.data_offset);
