@@ -40,7 +40,8 @@ static int append(void *ctx, struct iovec *v, int n)
 		if (v[i].iov_len)
 			memcpy(m->bytes + m->len, v[i].iov_base, v[i].iov_len);
 		m->len += v[i].iov_len;
-		m->seen[m->nr_seen++] = v[i].iov_base;
+		if (m->nr_seen < MEM_SEEN_MAX)
+			m->seen[m->nr_seen++] = v[i].iov_base;
 		v[i].iov_len = 0; /* a sink may use up what it is given */
 	}
 	if (fails)
@@ -81,6 +82,13 @@ static int sync_all(void *ctx)
 struct fmt_sink mem_sink(struct mem_sink *m)
 {
 	memset(m, 0, sizeof(*m));
+	return mem_sink_again(m);
+}
+
+struct fmt_sink mem_sink_again(struct mem_sink *m)
+{
+	m->len = 0;
+	m->calls = 0;
 	return (struct fmt_sink){ append, patch, cut, sync_all, m };
 }
 
@@ -128,11 +136,12 @@ static void check_index(const struct mem_sink *m, uint64_t at, uint64_t size)
 
 static void check_features(const struct mem_sink *m, uint64_t table)
 {
-	uint64_t bits = u64(m, FMT_HDR_FEATURES);
-	uint64_t end = table + 16 * (uint64_t)__builtin_popcountll(bits);
+	uint64_t end = table;
 
-	for (unsigned bit = 0; bit < 64; bit++) {
-		if (!(bits >> bit & 1))
+	for (unsigned i = 0; i < FMT_HDR_FEATURE_WORDS; i++)
+		end += 16 * (uint64_t)__builtin_popcountll(u64(m, FMT_HDR_FEATURES + 8 * i));
+	for (unsigned bit = 0; bit < 256; bit++) {
+		if (!(u64(m, FMT_HDR_FEATURES + bit / 64 * 8) >> bit % 64 & 1))
 			continue;
 		assert_true(u64(m, table) == end); /* back to back, by bit */
 		end += u64(m, table + 8);

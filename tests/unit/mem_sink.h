@@ -17,6 +17,8 @@ enum mem_fault {
 	MEM_FAULT_TORN,	 /* an append writes half of its bytes, a patch all of them */
 };
 
+enum { MEM_SEEN_MAX = 8 };
+
 struct mem_sink {
 	uint8_t bytes[1 << 18];
 	size_t len;
@@ -26,12 +28,14 @@ struct mem_sink {
 	int err;		 /* what the failing call returns */
 	enum mem_fault fault;
 	bool check_each; /* mem_check_file() after every call, as if killed there */
-	const void *seen[8]; /* where the spans of the last append were */
+	const void *seen[MEM_SEEN_MAX]; /* where the spans of the last append were */
 	int nr_seen;
 };
 
 /* A sink with all calls over an emptied m. */
 struct fmt_sink mem_sink(struct mem_sink *m);
+/* The same without clearing what is not used: for many files, one after the other. */
+struct fmt_sink mem_sink_again(struct mem_sink *m);
 
 /* Fails the test unless m is a file that can be read: no tracepoint without TRACING_DATA,
  * its header claims no byte that is not there, its data section is a row of whole records,
