@@ -47,13 +47,12 @@ static void a_feature_outside_of_the_file_is_damage(void **state)
 static void a_text_without_its_end_is_damage(void **state)
 {
 	struct checkfix *f = *state;
-	struct fmt_buf *b;
+	static const char length[] = "\x84\x2f\x97\xb3, the length of a text";
 	uint64_t at;
 
 	begin(f);
 	at = payload_at(f, 1);
-	b = checkfix_feature(f, FMT_FEAT_HOSTNAME);
-	fmt_put(b, "\x84\x2f\x97\xb3, the length of a text", 28);
+	fmt_put(checkfix_feature(f, FMT_FEAT_HOSTNAME), length, sizeof(length));
 	checkfix_finish(f);
 	checkfix_only(f, CHECK_FEATURE, 1, at);
 }
