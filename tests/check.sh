@@ -61,19 +61,21 @@ run_unit() {
 }
 
 # A fuzz target over the corpus, its own seeds, and mutations of both. Whole commands take
-# longer; their sound files must also stand 20,000 changed bytes.
+# longer; sound files must also stand 20,000 changed bytes. Each of these goes through one
+# command here, and through all of them where all is sanitized.
 replay() {
 	set -- "$1" "$build/replay/bin/$1" "$here/corpus" "$here/fuzz/seeds/$1"
-	[ "$1" = cmd ] || { run "replay-$1" "$2" -n 2000 -b 400000 "$3" "$4"; return; }
-	run "replay-$1" "$2" -n 100 -b 100000 "$3" "$4"
+	[ "$1" = cmd ] || { run "replay-$1" "$2" -n 1000 -b 200000 "$3" "$4"; return; }
+	grep -q __asan_init "$AUXREC" || export FUZZ_ONE=1
+	run "replay-$1" "$2" -n 200 -b 200000 "$3" "$4"
 	while read -r n f; do
-		run "flips-${f##*/}" "$2" -f -n "$n" "$3/$f"
+		run "flips-${f##*/}" "$2" -f -n "$n" "$here/$f"
 	done <<-END
-	5000 quipper/perf.data.piped.header_features_aligned-6.12
-	5000 quipper/perf.data.group_desc-4.14
-	5000 simpleperf/etm/perf_etm.data
-	2000 linux-perf-data/sleep.compressed2.data
-	3000 derived/piped.intel_pt.killed
+	6000 fuzz/seeds/cmd/pt-pipe
+	6000 fuzz/seeds/cmd/pt-file
+	4000 corpus/simpleperf/perf_with_meta_info.data
+	3000 corpus/quipper/perf.data.group_desc-4.14
+	1000 corpus/linux-perf-data/sleep.compressed.pipe.data
 	END
 }
 
