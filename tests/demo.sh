@@ -19,6 +19,8 @@ show "auxrec record -- ./hello 1000    (a program that counts odd random numbers
 "$auxrec" record -- ./hello 1000
 show "auxrec info perf.data"
 "$auxrec" info perf.data
+show "auxrec check --decode perf.data    (is it sound, and does the trace decode?)"
+"$auxrec" check --decode perf.data
 show "perf report --itrace=b --sort=symbol --stdio    (the branches, by function)"
 perf report --itrace=b --sort=symbol --stdio 2>/dev/null | grep -v '^#' | grep . |
 	sed 's/ *- *- *$//' | head -n 8
