@@ -3,13 +3,14 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <traceevent/event-parse.h>
 
+#include "format/buf.h"
 #include "format/le.h"
+#include "recorder/tepclean.h"
 
 enum { FORMAT_MAX = 65536, FORMATS_MAX = 16384 };
 
@@ -94,58 +95,36 @@ static bool names_are_sound(const struct tep_event *e)
 	return e->format.common_fields || e->format.fields;
 }
 
-/* The number behind "ID:", of a line of its own; -1: there is none. */
-static int id_of(const char *text)
+/* What is made of a format stays with the handle. *ret is NULL where that is nothing. */
+static int parse(struct tep_handle *tep, const uint8_t *text, size_t n,
+		 struct tep_event **ret)
 {
-	const char *at = strstr(text, "\nID:");
-	unsigned long v;
-	char *end;
-
-	if (!at)
-		return -1;
-	errno = 0;
-	v = strtoul(at + 4, &end, 10);
-	return errno || *end != '\n' || v > INT_MAX ? -1 : (int)v;
-}
-
-/* The field list alone, with a print format that says nothing. What is made of it stays with
- * the handle. */
-static struct tep_event *parse(struct tep_handle *tep, const uint8_t *text, size_t n,
-			       const char *system)
-{
-	static const char print[] = "\nprint fmt: \"\"\n";
-	const uint8_t *end = memmem(text, n, "\nprint fmt:", 11);
+	struct fmt_buf b = { 0 };
+	int id, err = tepclean(&b, text, n, &id);
 	struct tep_event *e = NULL;
-	char *copy;
-	int id;
 
-	n = end ? (size_t)(end - text) : n;
-	copy = malloc(n + sizeof(print));
-	if (!copy)
-		return NULL;
-	memcpy(copy, text, n);
-	memcpy(copy + n, print, sizeof(print));
-	id = memchr(text, 0, n) ? -1 : id_of(copy);
 	/* The first of an id is kept, and found. */
-	if (id >= 0 && !tep_find_event(tep, id) &&
-	    !tep_parse_event(tep, copy, n + sizeof(print) - 1, system))
+	if (!err && !tep_find_event(tep, id) &&
+	    !tep_parse_event(tep, (const char *)b.data, b.len - 1, "x"))
 		e = tep_find_event(tep, id);
-	free(copy);
-	return e && names_are_sound(e) ? e : NULL;
+	fmt_buf_done(&b);
+	*ret = e && names_are_sound(e) ? e : NULL;
+	return err == -EBADMSG ? 0 : err;
 }
 
-static int take_format(struct tepfields *t, struct cursor *c, const char *system)
+static int take_format(struct tepfields *t, struct cursor *c)
 {
 	uint64_t n = take_num(c, 8);
 	const uint8_t *text = take(c, n);
 	struct tracepoint *all;
 	struct tep_event *e;
+	int err;
 
 	if (!text || n > FORMAT_MAX)
 		return 0;
-	e = parse(t->tep, text, (size_t)n, system);
-	if (!e)
-		return 0;
+	err = parse(t->tep, text, (size_t)n, &e);
+	if (err || !e)
+		return err;
 	all = reallocarray(t->all, t->nr + 1, sizeof(*all));
 	if (!all)
 		return -ENOMEM;
@@ -157,13 +136,12 @@ static int take_format(struct tepfields *t, struct cursor *c, const char *system
 static int take_systems(struct tepfields *t, struct cursor *c)
 {
 	uint64_t systems = take_num(c, 4), n;
-	const char *name;
 	int err = 0;
 
 	for (; systems && !c->bad; systems--) {
-		name = take_text(c);
+		take_text(c); /* its name */
 		for (n = take_num(c, 4); n && !c->bad && !err; n--)
-			err = t->nr < FORMATS_MAX ? take_format(t, c, name) : -EBADMSG;
+			err = t->nr < FORMATS_MAX ? take_format(t, c) : -EBADMSG;
 		if (err)
 			return err;
 	}

@@ -2,10 +2,9 @@
 /*
  * The fields of tracepoints, by the formats that a recording carries (TRACING_DATA).
  *
- * Formats come from the file and are not trusted: only their field lists are given to
- * libtraceevent (what a print format may hold is a language of its own), none longer than
- * 64 KiB, and no more than 16384 of them. A format that cannot be parsed, or whose field
- * names are no names, is as good as missing.
+ * Formats come from the file and are not trusted: libtraceevent is given their field lists
+ * in a plain form (tepclean.h), none longer than 64 KiB, and no more than 16384 of them. A
+ * format that is not taken, or whose field names are no names, is as good as missing.
  */
 #ifndef RECORDER_TEPFIELDS_H
 #define RECORDER_TEPFIELDS_H

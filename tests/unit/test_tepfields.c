@@ -2,6 +2,7 @@
 #include "recorder/tepfields.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 #include <cmocka.h>
 
 #include "format/feature.h"
+#include "recorder/tepclean.h"
 #include "tests/unit/hex.h"
 
 /* As /sys/kernel/tracing/events has them. */
@@ -23,7 +25,7 @@ static const char plain[] =
 	"\tfield:char comm[8];\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:short prio;\toffset:16;\tsize:2;\tsigned:1;\n"
 	"\tfield:void * where;\toffset:24;\tsize:8;\tsigned:0;\n"
-	"\tfield:u32 all[2];\toffset:32;\tsize:8;\tsigned:0;\n"
+	"\tfield:__u32 all[2];\toffset:32;\tsize:8;\tsigned:0;\n"
 	"\nprint fmt: \"%s\", REC->comm\n";
 static const char dynamic[] =
 	"name: dynamic\nID: 301\nformat:\n" COMMON
@@ -161,12 +163,67 @@ static void every_cut_of_the_payload_is_stood(void **state)
 	fmt_buf_done(&b);
 }
 
+/* As many different ones as there will ever be in one place. */
+static void the_running_kernels_formats_are_all_taken(void **state)
+{
+	static uint8_t text[1 << 16];
+	struct fmt_buf b = { 0 };
+	glob_t g;
+	FILE *f;
+	size_t n;
+	int id;
+
+	(void)state;
+	if (glob("/sys/kernel/tracing/events/*/*/format", 0, NULL, &g))
+		skip();
+	for (size_t i = 0; i < g.gl_pathc; i++) {
+		f = fopen(g.gl_pathv[i], "r");
+		n = f ? fread(text, 1, sizeof(text), f) : 0;
+		if (f)
+			fclose(f);
+		fmt_buf_reset(&b);
+		if (n && tepclean(&b, text, n, &id))
+			fail_msg("%s", g.gl_pathv[i]);
+	}
+	globfree(&g);
+	fmt_buf_done(&b);
+}
+
+static void what_is_no_list_of_fields_is_refused(void **state)
+{
+	static const char *const bad[] = {
+		"", "ID: 1\n", "format:\n", "ID: x\nformat:\n", "ID: 1\nformat:\n",
+		"ID: 1\nformat:\nfield:int;offset:0;size:4;\n",
+		"ID: 1\nformat:\nfield:int *;offset:0;size:4;\n",
+		"ID: 1\nformat:\nfield:* a;offset:0;size:4;\n",
+		"ID: 1\nformat:\nfield:int a[;offset:0;size:4;\n",
+		"ID: 1\nformat:\nfield:int a[1]b;offset:0;size:4;\n",
+		"ID: 1\nformat:\nfield:int a[\"];offset:0;size:4;\n",
+		"ID: 1\nformat:\nfield:int a;offset:0;\n",
+		"ID: 1\nformat:\nfield:int a;offset:-1;size:4;\n",
+		"ID: 1\nformat:\nfield:int a;offset:4294967296;size:4;\n",
+		"ID: 1\nformat:\nfield:int a;offset:0;size:4;x\n",
+		"ID: 1\nformat:\nfield:int 1a;offset:0;size:4;\n",
+		"ID: 1\nformat:\nfield:__data_loc char[];offset:0;size:4;\n",
+	};
+	struct fmt_buf b = { 0 };
+	int id;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		if (tepclean(&b, (const uint8_t *)bad[i], strlen(bad[i]), &id) != -EBADMSG)
+			fail_msg("taken: %s", bad[i]);
+	fmt_buf_done(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fields_are_found_by_their_format),
 		cmocka_unit_test(a_sample_may_be_too_short),
 		cmocka_unit_test(every_cut_of_the_payload_is_stood),
+		cmocka_unit_test(the_running_kernels_formats_are_all_taken),
+		cmocka_unit_test(what_is_no_list_of_fields_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
