@@ -125,7 +125,7 @@ def pieces(trace, lengths, skip=()):
         n += 1
     return out
 
-trace = queues[min(queues)][:40000]
+trace = queues[min(queues)][:8000]
 with open("raw.pt", "wb") as f:
     f.write(trace)
 raw = packets("raw.pt", "--as=pt")

@@ -35,7 +35,8 @@ static const char dynamic[] =
 /* What is no format, and one whose name would break a line. */
 static const char no_format[] = "name: none\nID: 302\nformat:\n\tfield:\n";
 static const char bad_name[] = "name: bad\nID: 303\nformat:\n"
-			       "\tfield:int x\";\toffset:0;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n";
+			       "\tfield:int x\";\toffset:0;\tsize:4;\tsigned:1;\n"
+			       "\nprint fmt: \"\"\n";
 
 struct page {
 	char s[1024];
