@@ -125,7 +125,7 @@ def pieces(trace, lengths, skip=()):
         n += 1
     return out
 
-trace = queues[min(queues)][:8000]
+trace = queues[min(queues)][:16000]
 with open("raw.pt", "wb") as f:
     f.write(trace)
 raw = packets("raw.pt", "--as=pt")
@@ -144,7 +144,7 @@ for lengths in ([4096], [8], [1, 2, 3, 5, 7], [17], [64, 1, 999, 23]):
 
 # A piece that is missing: what is before it and, from a PSB on, behind it.
 with open("gap.data", "wb") as f:
-    f.write(pieces(trace, [4096], skip=(3,)))
+    f.write(pieces(trace, [4096], skip=(1,)))
 got = [p for p in packets("gap.data") if p["queue"] == 0]
 gaps = [i for i, p in enumerate(got) if p["kind"] == "gap"]
 assert len(gaps) == 1 and got[gaps[0] + 1]["kind"] == "psb", gaps
