@@ -70,7 +70,7 @@ static void count_undrained(struct session *s)
 
 	for (size_t i = 0; row && i < s->set.nr_place; i++)
 		if (ledger_walk(&scratch, row, v, pio_ring_peek(&s->set.place[i].ring, v),
-				NULL, NULL))
+				NULL))
 			break;
 	s->ledger.given_up += scratch.records;
 	ledger_done(&scratch);

@@ -59,24 +59,56 @@ static int move_aux(const struct complete *c, const uint8_t *rec, size_t size, s
 	return spans_replace(c->spans, pos, head, sizeof(head));
 }
 
-int complete_record(void *ctx, const uint8_t *rec, size_t size, size_t pos)
+static int learn(const struct complete *c, const uint8_t *rec, size_t size)
+{
+	return c->table ? tasktable_add(c->table, rec, size) : 0;
+}
+
+static int put_mmap2(const struct complete *c, const uint8_t *rec, size_t size, size_t pos)
 {
 	static uint8_t copy[UINT16_MAX]; /* there is one drain */
-	const struct complete *c = ctx;
 	bool changed;
 	int err;
 
-	if (le_get32(rec) == FMT_REC_AUX)
-		return move_aux(c, rec, size, pos);
 	if (!whole_mmap2(rec, size))
 		return 0;
 	memcpy(copy, rec, size);
 	changed = take_foreign_bit(copy);
 	changed |= put_id(c, copy);
 	err = dsos_add_record(c->dsos, copy, size);
+	if (!err)
+		err = learn(c, copy, size);
 	if (err || !changed)
 		return err;
 	return spans_replace(c->spans, pos, copy, FMT_MMAP2_AT_PROT);
+}
+
+static int see(void *ctx, const uint8_t *rec, size_t size, size_t pos)
+{
+	const struct complete *c = ctx;
+
+	switch (le_get32(rec)) {
+	case FMT_REC_AUX:
+		return move_aux(c, rec, size, pos);
+	case FMT_REC_MMAP2:
+		return put_mmap2(c, rec, size, pos);
+	case FMT_REC_SWITCH:
+	case FMT_REC_SWITCH_CPU_WIDE:
+		oncpu_see(c->on, rec, size);
+		return 0;
+	}
+	return learn(c, rec, size);
+}
+
+struct ledger_visit complete_visit(struct complete *c)
+{
+	uint64_t types = UINT64_C(1) << FMT_REC_AUX | UINT64_C(1) << FMT_REC_MMAP2;
+
+	if (c->table)
+		types |= TASKTABLE_TYPES;
+	if (c->on)
+		types |= ONCPU_TYPES;
+	return (struct ledger_visit){ types, see, c };
 }
 
 bool complete_copy(const struct complete *c, const uint8_t *rec, size_t size, uint8_t *copy)

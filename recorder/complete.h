@@ -15,7 +15,10 @@
 #include "perfio/sys.h"
 #include "recorder/dsos.h"
 #include "recorder/fileids.h"
+#include "recorder/ledger.h"
+#include "recorder/oncpu.h"
 #include "recorder/spans.h"
+#include "recorder/tasktable.h"
 
 struct complete {
 	const struct pio_sys *sys;
@@ -23,11 +26,13 @@ struct complete {
 	struct dsos *dsos;   /* learns names and ids */
 	struct spans *spans; /* at the ring that is walked: gets what is new */
 	uint64_t aux_base;   /* of its place (perfio/evset.h): AUX records count from there */
+	struct tasktable *table; /* learns of the tasks, or NULL */
+	struct oncpu *on;	 /* follows the switches of that ring, or NULL */
 };
 
-/* A ledger_visit_fn; ctx is a struct complete. The record keeps its size, and what is
- * malformed is left alone. 0 or -ENOMEM. */
-int complete_record(void *ctx, const uint8_t *rec, size_t size, size_t pos);
+/* Who does that while a ring is walked; c must stay. The records keep their sizes, and what is
+ * malformed is left alone. The walk ends with -ENOMEM. */
+struct ledger_visit complete_visit(struct complete *c);
 
 /* The same for one MMAP2 record that goes nowhere yet: copied, and completed there. False, and
  * nothing is copied: it is no whole MMAP2 record. spans and dsos are not used. */

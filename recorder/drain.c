@@ -122,12 +122,18 @@ static int walk_ring(struct session *s, size_t i, struct ledger_row *row,
 		     const struct iovec *v, int n)
 {
 	const struct pio_place *p = &s->set.place[i];
-	struct complete c = { s->sys, s->fileids, s->dsos, &s->spans,
-			      p->ring.overwrite ? 0 : p->aux_base };
+	struct complete c = {
+		.sys = s->sys,
+		.fileids = s->fileids,
+		.dsos = s->dsos,
+		.spans = &s->spans,
+		.aux_base = p->ring.overwrite ? 0 : p->aux_base,
+	};
+	const struct ledger_visit visit = complete_visit(&c);
 	int err;
 
 	spans_ring(&s->spans, v, n);
-	err = ledger_walk(&s->ledger, row, v, n, complete_record, &c);
+	err = ledger_walk(&s->ledger, row, v, n, &visit);
 	return err ? err : spans_ring_end(&s->spans);
 }
 

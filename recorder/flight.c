@@ -45,19 +45,6 @@ static int learn(struct session *s, const uint8_t *rec, size_t size)
 			     size);
 }
 
-int flight_learn(struct session *s, const struct fmt_buf *records)
-{
-	size_t size;
-	int err = records->err;
-
-	/* They are ours: whole, and complete. */
-	for (size_t at = 0; at < records->len && !err; at += size) {
-		size = le_get16(records->data + at + FMT_REC_AT_SIZE);
-		err = tasktable_add(s->flight.table, records->data + at, size);
-	}
-	return err;
-}
-
 static int see(struct session *s, struct ledger_row *row, const uint8_t *rec, size_t size)
 {
 	switch (le_get32(rec)) {
@@ -298,7 +285,7 @@ static int put_records(struct session *s)
 	if (f->records.len)
 		v[n++] = (struct iovec){ f->records.data, f->records.len };
 	if (!err)
-		err = ledger_walk(&s->ledger, row, v, n, NULL, NULL);
+		err = ledger_walk(&s->ledger, row, v, n, NULL);
 	return err ? err : fmt_writer_round_spans(&s->writer, v, n, true);
 }
 

@@ -41,8 +41,6 @@ struct flight {
 /* Before the first event counts: 0 or -ENOMEM. */
 int flight_setup(struct session *s);
 void flight_done(struct session *s);
-/* Head records of what already runs, for the table. 0 or -ENOMEM. */
-int flight_learn(struct session *s, const struct fmt_buf *records);
 /* Drain what tracks the tasks. 0 or -errno. */
 int flight_drain(struct session *s);
 /* A cpu is leaving: what its rings hold is kept in memory for the next snapshot. 0 or -ENOMEM. */

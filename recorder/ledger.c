@@ -95,16 +95,12 @@ static void look(struct ledger_row *r, const uint8_t *rec, uint32_t type, size_t
 	}
 }
 
-static bool wants_content(uint32_t type)
-{
-	return type == FMT_REC_LOST || type == FMT_REC_LOST_SAMPLES ||
-	       type == FMT_REC_AUX || type == FMT_REC_MMAP2;
-}
+#define OURS (UINT64_C(1) << FMT_REC_LOST | UINT64_C(1) << FMT_REC_LOST_SAMPLES | \
+	      UINT64_C(1) << FMT_REC_AUX)
 
 struct walk {
 	struct ringwalk ring;
-	ledger_visit_fn *visit;
-	void *ctx;
+	const struct ledger_visit *visit;
 };
 
 static int see(struct walk *w, struct ledger_row *r, size_t pos, uint32_t type, size_t size)
@@ -112,14 +108,15 @@ static int see(struct walk *w, struct ledger_row *r, size_t pos, uint32_t type, 
 	const uint8_t *rec = ringwalk_whole(&w->ring, pos, size);
 
 	look(r, rec, type, size);
-	if (w->visit && (type == FMT_REC_MMAP2 || type == FMT_REC_AUX))
-		return w->visit(w->ctx, rec, size, pos);
+	if (w->visit && w->visit->types >> type & 1)
+		return w->visit->fn(w->visit->ctx, rec, size, pos);
 	return 0;
 }
 
 int ledger_walk(struct ledger *l, struct ledger_row *r, const struct iovec *v, int n,
-		ledger_visit_fn *visit, void *ctx)
+		const struct ledger_visit *visit)
 {
+	const uint64_t content = OURS | (visit ? visit->types : 0);
 	static struct walk w; /* 64 KiB, and there is one drain */
 	size_t size, last = 0, last_size = 0;
 	uint32_t type, last_type = 0;
@@ -127,14 +124,13 @@ int ledger_walk(struct ledger *l, struct ledger_row *r, const struct iovec *v, i
 
 	ringwalk_begin(&w.ring, v, n);
 	w.visit = visit;
-	w.ctx = ctx;
 	for (size_t pos = 0; pos < w.ring.total; pos += size) {
 		type = le_get32(ringwalk_at(&w.ring, pos));
 		size = ringwalk_size(&w.ring, pos);
 		if (!size || type >= LEDGER_TYPES)
 			return -EBADMSG;
 		ledger_count(l, type);
-		if (wants_content(type)) {
+		if (content >> type & 1) {
 			err = see(&w, r, pos, type, size);
 			if (err)
 				return err;

@@ -43,16 +43,20 @@ struct ledger {
 struct ledger_row *ledger_row(struct ledger *l, size_t i, int cpu, int tid);
 void ledger_done(struct ledger *l);
 
-/* Is shown each MMAP2 and AUX record in one piece, which begins at pos of the spans. A value other
- * than 0 ends the walk. */
-typedef int ledger_visit_fn(void *ctx, const uint8_t *rec, size_t size, size_t pos);
+/* Who wants to see records: each of these types (bit n: type n) in one piece, which begins at pos
+ * of the spans. A value other than 0 ends the walk. */
+struct ledger_visit {
+	uint64_t types;
+	int (*fn)(void *ctx, const uint8_t *rec, size_t size, size_t pos);
+	void *ctx;
+};
 
 /* Walk the records of a ring (up to 2 spans, whole records, as lent by pio_ring_peek) and
  * count them in row r. visit may be NULL. Returns 0; -EBADMSG when the bytes are not records
- * (the walk stops there); what visit returned. */
+ * (the walk stops there); what visit->fn returned. */
 __attribute__((warn_unused_result))
 int ledger_walk(struct ledger *l, struct ledger_row *r, const struct iovec *v, int n,
-		ledger_visit_fn *visit, void *ctx);
+		const struct ledger_visit *visit);
 
 /* Count a record of ours, and widen the recording's time span by it. */
 void ledger_count(struct ledger *l, uint32_t type);

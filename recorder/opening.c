@@ -164,7 +164,7 @@ static int flush_synth(void *ctx, struct fmt_buf *records)
 	int err;
 
 	if (s->flight.table) {
-		err = flight_learn(s, records);
+		err = tasktable_add_all(s->flight.table, records);
 		return err ? err : flight_drain(s);
 	}
 	err = fmt_writer_put(&s->writer, records);

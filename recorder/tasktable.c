@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/abi.h"
 #include "format/le.h"
 #include "recorder/tasktable_priv.h"
 
@@ -52,19 +51,7 @@ void tasktable_free(struct tasktable *t)
 
 static bool tells_of_tasks(uint32_t type)
 {
-	switch (type) {
-	case FMT_REC_MMAP:
-	case FMT_REC_MMAP2:
-	case FMT_REC_COMM:
-	case FMT_REC_FORK:
-	case FMT_REC_EXIT:
-	case FMT_REC_NAMESPACES:
-	case FMT_REC_KSYMBOL:
-	case FMT_REC_BPF_EVENT:
-	case FMT_REC_TEXT_POKE:
-		return true;
-	}
-	return false;
+	return type < 64 && TASKTABLE_TYPES >> type & 1;
 }
 
 static int by_time(const void *a, const void *b)
@@ -176,6 +163,18 @@ int tasktable_add(struct tasktable *t, const uint8_t *rec, size_t size)
 	while (!err && t->world.bytes > t->limit && t->first < t->nr)
 		err = force(t);
 	t->world.full = t->world.bytes > t->limit;
+	return err;
+}
+
+int tasktable_add_all(struct tasktable *t, const struct fmt_buf *records)
+{
+	size_t size;
+	int err = records->err;
+
+	for (size_t at = 0; at < records->len && !err; at += size) {
+		size = le_get16(records->data + at + FMT_REC_AT_SIZE);
+		err = tasktable_add(t, records->data + at, size);
+	}
 	return err;
 }
 

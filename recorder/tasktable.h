@@ -20,18 +20,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/abi.h"
 #include "format/record.h"
 
 struct tasktable; /* opaque */
 
+/* The types of records that say something about tasks, mappings or kernel code (bit n: type n). */
+#define TASKTABLE_TYPES \
+	(UINT64_C(1) << FMT_REC_MMAP | UINT64_C(1) << FMT_REC_MMAP2 | \
+	 UINT64_C(1) << FMT_REC_COMM | UINT64_C(1) << FMT_REC_FORK | \
+	 UINT64_C(1) << FMT_REC_EXIT | UINT64_C(1) << FMT_REC_NAMESPACES | \
+	 UINT64_C(1) << FMT_REC_KSYMBOL | UINT64_C(1) << FMT_REC_BPF_EVENT | \
+	 UINT64_C(1) << FMT_REC_TEXT_POKE)
+
 int tasktable_new(struct tasktable **ret, size_t limit); /* 0 or -ENOMEM */
 void tasktable_free(struct tasktable *t);		 /* NULL is fine */
 
-/* A whole record, `size` bytes, header first, with a trailer of format/record.h. Types that
- * say nothing about tasks, mappings or kernel code are passed over. Time 0 counts as older
- * than any horizon. 0 or -ENOMEM. */
+/* A whole record, `size` bytes, header first, with a trailer of format/record.h. Types other
+ * than those are passed over. Time 0 counts as older than any horizon. 0 or -ENOMEM. */
 __attribute__((warn_unused_result))
 int tasktable_add(struct tasktable *t, const uint8_t *rec, size_t size);
+/* The same for records that we made: whole ones. */
+__attribute__((warn_unused_result))
+int tasktable_add_all(struct tasktable *t, const struct fmt_buf *records);
 
 /* No ring holds anything older than `horizon` (ns) any more. 0 or -ENOMEM. */
 __attribute__((warn_unused_result))

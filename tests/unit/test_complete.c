@@ -92,6 +92,7 @@ static void assert_completed(void)
 	static uint8_t first[PATH_MAX + 256], second[PATH_MAX + 256], out[PATH_MAX + 256];
 	struct ledger l = { 0 };
 	struct ledger_row *row = ledger_row(&l, 0, -1, -1);
+	const struct ledger_visit visit = complete_visit(&c);
 	size_t n = as_read.len;
 
 	for (size_t cut = 0; cut <= n; cut += 8) {
@@ -101,7 +102,7 @@ static void assert_completed(void)
 		memcpy(second, as_read.data + cut, n - cut);
 		spans_reset(&spans);
 		spans_ring(&spans, v, 2);
-		assert_int_equal(ledger_walk(&l, row, v, 2, complete_record, &c), 0);
+		assert_int_equal(ledger_walk(&l, row, v, 2, &visit), 0);
 		assert_int_equal(spans_ring_end(&spans), 0);
 		assert_int_equal(gather(out), n);
 		assert_memory_equal(out, completed.data, n);
@@ -110,6 +111,14 @@ static void assert_completed(void)
 	}
 	assert_int_equal(l.records, n / 8 + 1);
 	ledger_done(&l);
+}
+
+/* One record, as a walk shows it. */
+static int see(const uint8_t *rec, size_t size, size_t pos)
+{
+	const struct ledger_visit visit = complete_visit(&c);
+
+	return visit.fn(visit.ctx, rec, size, pos);
 }
 
 static void set_flag(void)
@@ -230,12 +239,12 @@ static void what_is_malformed_is_left_alone(void **state)
 	set_flag();
 	memcpy(copy, as_read.data, as_read.len);
 	for (size_t cut = 8; cut <= 72 + strlen(path); cut++)
-		assert_int_equal(complete_record(&c, copy, cut, 0), 0);
+		assert_int_equal(see(copy, cut, 0), 0);
 	le_put(copy, FMT_REC_COMM, 4);
-	assert_int_equal(complete_record(&c, copy, as_read.len, 0), 0);
+	assert_int_equal(see(copy, as_read.len, 0), 0);
 	memset(copy + 72, 'x', as_read.len - 72); /* a name without an end */
 	le_put(copy, FMT_REC_MMAP2, 4);
-	assert_int_equal(complete_record(&c, copy, as_read.len, 0), 0);
+	assert_int_equal(see(copy, as_read.len, 0), 0);
 	assert_int_equal(spans.n, 0);
 }
 
@@ -251,7 +260,78 @@ static void an_aux_record_gets_its_place_in_the_stream(void **state)
 		assert_completed();
 	}
 	for (size_t cut = 8; cut < 32; cut++)
-		assert_int_equal(complete_record(&c, as_read.data, cut, 0), 0);
+		assert_int_equal(see(as_read.data, cut, 0), 0);
+}
+
+static int gather_record(void *ctx, const uint8_t *rec, size_t n)
+{
+	struct fmt_buf *b = ctx;
+
+	fmt_put(b, rec, n);
+	return b->err;
+}
+
+/* What goes on in another file begins with the tasks as they are: with the ids, too. */
+static void the_table_of_tasks_learns_what_is_written(void **state)
+{
+	struct fmt_buf told = { 0 };
+
+	(void)state;
+	assert_int_equal(tasktable_new(&c.table, 1 << 20), 0);
+	make(id_a, 20);
+	assert_int_equal(see(as_read.data, as_read.len, 0), 0);
+	fmt_buf_reset(&as_read);
+	assert_int_equal(fmt_put_task(&as_read, FMT_REC_FORK, 7, 1, 7, 1, 70, &trailer), 0);
+	assert_int_equal(see(as_read.data, as_read.len, 0), 0);
+	assert_int_equal(tasktable_emit(c.table, NULL, gather_record, &told), 0);
+	assert_int_equal(told.len, completed.len + as_read.len);
+	assert_memory_equal(told.data, completed.data, completed.len);
+	assert_memory_equal(told.data + completed.len, as_read.data, as_read.len);
+	fmt_buf_done(&told);
+	tasktable_free(c.table);
+	c.table = NULL;
+}
+
+static void put_switch(uint32_t type, bool out, uint32_t tid, uint64_t time)
+{
+	size_t wide = type == FMT_REC_SWITCH_CPU_WIDE ? 8 : 0;
+
+	fmt_buf_reset(&as_read);
+	fmt_put_le(&as_read, type, 4);
+	fmt_put_le(&as_read, out ? FMT_MISC_SWITCH_OUT : 0, 2);
+	fmt_put_le(&as_read, 40 + wide, 2);
+	if (wide) {
+		fmt_put_le(&as_read, 1000, 4);
+		fmt_put_le(&as_read, 1001, 4);
+	}
+	fmt_put_le(&as_read, 100, 4);
+	fmt_put_le(&as_read, tid, 4);
+	fmt_put_le(&as_read, time, 8);
+	fmt_put_zero(&as_read, 16);
+	assert_int_equal(see(as_read.data, as_read.len, 0), 0);
+}
+
+static void switches_tell_who_runs_on_the_cpu(void **state)
+{
+	struct oncpu on = { 0 };
+
+	(void)state;
+	assert_false(complete_visit(&c).types & ONCPU_TYPES);
+	c.on = &on;
+	assert_int_equal(complete_visit(&c).types & ONCPU_TYPES, ONCPU_TYPES);
+	put_switch(FMT_REC_SWITCH_CPU_WIDE, false, 101, 5);
+	assert_true(on.known && on.pid == 100 && on.tid == 101 && on.since == 5);
+	put_switch(FMT_REC_SWITCH_CPU_WIDE, true, 101, 6);
+	assert_true(on.known && on.pid == 1000 && on.tid == 1001 && on.since == 6);
+	put_switch(FMT_REC_SWITCH, false, 102, 7);
+	assert_true(on.known && on.pid == 100 && on.tid == 102 && on.since == 7);
+	put_switch(FMT_REC_SWITCH, true, 102, 8);
+	assert_false(on.known);
+	put_switch(FMT_REC_SWITCH, false, 103, 9);
+	for (size_t cut = 8; cut < 40; cut++)
+		assert_int_equal(see(as_read.data, cut, 0), 0);
+	assert_true(on.known && on.tid == 103);
+	c.on = NULL;
 }
 
 int main(void)
@@ -269,6 +349,8 @@ int main(void)
 		T(the_vdso_gets_ours),
 		T(what_is_malformed_is_left_alone),
 		T(an_aux_record_gets_its_place_in_the_stream),
+		T(the_table_of_tasks_learns_what_is_written),
+		T(switches_tell_who_runs_on_the_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,11 +49,11 @@ static uint8_t *put(uint32_t type, size_t size)
 	return r;
 }
 
-static int walk(ledger_visit_fn *visit, void *ctx)
+static int walk(const struct ledger_visit *visit)
 {
 	struct iovec v = { area, end };
 
-	return ledger_walk(&l, row, &v, 1, visit, ctx);
+	return ledger_walk(&l, row, &v, 1, visit);
 }
 
 /* What visit() was shown, and what it answers. */
@@ -75,9 +75,20 @@ static int visit(void *ctx, const uint8_t *rec, size_t size, size_t pos)
 	return s->answer;
 }
 
+/* Who wants MMAP2 and AUX records. */
+static struct ledger_visit visitor(struct shown *s)
+{
+	return (struct ledger_visit){
+		.types = UINT64_C(1) << FMT_REC_MMAP2 | UINT64_C(1) << FMT_REC_AUX,
+		.fn = visit,
+		.ctx = s,
+	};
+}
+
 static void records_are_counted_by_type(void **state)
 {
 	struct shown s = { 0 };
+	const struct ledger_visit v = visitor(&s);
 	uint8_t *lost;
 
 	(void)state;
@@ -90,7 +101,7 @@ static void records_are_counted_by_type(void **state)
 	lost = put(FMT_REC_AUX, RECORD);
 	le_put(lost + 24, FMT_AUX_TRUNCATED | FMT_AUX_PARTIAL, 8);
 	put(FMT_REC_COMM, 64);
-	assert_int_equal(walk(visit, &s), 0);
+	assert_int_equal(walk(&v), 0);
 	assert_int_equal(l.records, 6);
 	assert_int_equal(l.by_type[FMT_REC_COMM], 2);
 	assert_int_equal(l.by_type[FMT_REC_MMAP2], 1);
@@ -103,29 +114,36 @@ static void records_are_counted_by_type(void **state)
 	assert_int_equal(s.n, 2);
 }
 
-static void mmap2_and_aux_records_alone_are_shown(void **state)
+static void what_is_asked_for_alone_is_shown(void **state)
 {
 	struct shown s = { 0 };
+	struct ledger_visit v = visitor(&s);
 
 	(void)state;
 	put(FMT_REC_COMM, RECORD);
 	put(FMT_REC_MMAP, RECORD);
-	assert_int_equal(walk(visit, &s), 0);
+	assert_int_equal(walk(&v), 0);
 	assert_int_equal(s.n, 0);
 	put(FMT_REC_AUX, RECORD);
-	assert_int_equal(walk(visit, &s), 0);
+	assert_int_equal(walk(&v), 0);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.pos, end - RECORD);
 	s.n = 0;
 	end = 0;
 	put(FMT_REC_COMM, RECORD);
 	put(FMT_REC_MMAP2, RECORD);
-	assert_int_equal(walk(visit, &s), 0);
+	assert_int_equal(walk(&v), 0);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.pos, end - RECORD);
 	assert_memory_equal(s.rec, area + end - RECORD, RECORD);
-	assert_int_equal(walk(NULL, NULL), 0);
+	assert_int_equal(walk(NULL), 0);
 	assert_int_equal(l.by_type[FMT_REC_MMAP2], 2);
+	v.types |= UINT64_C(1) << FMT_REC_COMM;
+	assert_int_equal(walk(&v), 0);
+	assert_int_equal(s.n, 3);
+	v.types = 0;
+	assert_int_equal(walk(&v), 0);
+	assert_int_equal(s.n, 3);
 }
 
 /* The ring ends after any 8 bytes of the record. */
@@ -140,10 +158,11 @@ static void a_record_across_the_wrap_is_shown_in_one_piece(void **state)
 	for (size_t cut = 64; cut <= 64 + RECORD; cut += 8) {
 		struct iovec v[2] = { { first, cut }, { second, end - cut } };
 		struct shown s = { 0 };
+		const struct ledger_visit who = visitor(&s);
 
 		memcpy(first, area, cut);
 		memcpy(second, area + cut, end - cut);
-		assert_int_equal(ledger_walk(&l, row, v, 2, visit, &s), 0);
+		assert_int_equal(ledger_walk(&l, row, v, 2, &who), 0);
 		assert_int_equal(s.n, 1);
 		assert_int_equal(s.pos, 64);
 		assert_memory_equal(s.rec, area + 64, RECORD);
@@ -153,11 +172,12 @@ static void a_record_across_the_wrap_is_shown_in_one_piece(void **state)
 static void what_the_visitor_says_ends_the_walk(void **state)
 {
 	struct shown s = { .answer = -ENOMEM };
+	const struct ledger_visit v = visitor(&s);
 
 	(void)state;
 	put(FMT_REC_MMAP2, RECORD);
 	put(FMT_REC_MMAP2, RECORD);
-	assert_int_equal(walk(visit, &s), -ENOMEM);
+	assert_int_equal(walk(&v), -ENOMEM);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(l.records, 1);
 }
@@ -170,17 +190,17 @@ static void bytes_that_are_no_records_end_the_walk(void **state)
 	put(FMT_REC_COMM, 64);
 	r = put(FMT_REC_COMM, 64);
 	le_put(r + 6, 0, 2);
-	assert_int_equal(walk(NULL, NULL), -EBADMSG);
+	assert_int_equal(walk(NULL), -EBADMSG);
 	le_put(r + 6, 60, 2); /* no multiple of 8 */
-	assert_int_equal(walk(NULL, NULL), -EBADMSG);
+	assert_int_equal(walk(NULL), -EBADMSG);
 	le_put(r + 6, 72, 2); /* beyond the end */
-	assert_int_equal(walk(NULL, NULL), -EBADMSG);
+	assert_int_equal(walk(NULL), -EBADMSG);
 	le_put(r + 6, 64, 2);
 	le_put(r, LEDGER_TYPES, 4);
-	assert_int_equal(walk(NULL, NULL), -EBADMSG);
+	assert_int_equal(walk(NULL), -EBADMSG);
 	assert_int_equal(l.records, 4);
 	le_put(r, FMT_REC_COMM, 4);
-	assert_int_equal(walk(NULL, NULL), 0);
+	assert_int_equal(walk(NULL), 0);
 	assert_int_equal(l.records, 6);
 }
 
@@ -191,7 +211,7 @@ static void the_span_of_time_is_that_of_the_outer_records(void **state)
 	le_put(put(FMT_REC_COMM, 64) + 64 - 24, 500, 8);
 	le_put(put(FMT_REC_COMM, 64) + 64 - 24, 600, 8);
 	le_put(put(FMT_REC_SAMPLE, 64) + 32, 700, 8);
-	assert_int_equal(walk(NULL, NULL), 0);
+	assert_int_equal(walk(NULL), 0);
 	assert_int_equal(l.first_ns, 500);
 	assert_int_equal(l.last_ns, 700);
 	ledger_time(&l, 0); /* no time */
@@ -205,7 +225,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(records_are_counted_by_type),
-		T(mmap2_and_aux_records_alone_are_shown),
+		T(what_is_asked_for_alone_is_shown),
 		T(a_record_across_the_wrap_is_shown_in_one_piece),
 		T(what_the_visitor_says_ends_the_walk),
 		T(bytes_that_are_no_records_end_the_walk),
