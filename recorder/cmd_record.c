@@ -172,6 +172,8 @@ int cmd_record(int argc, char **argv)
 		  "clock of the timestamps, as monotonic (not with AUX)" },
 		{ 'D', "delay", "MS", OPT_U64, &c.delay_ms, NULL,
 		  "begin so many milliseconds after the start" },
+		{ 0, "control", "CHANNEL", OPT_CALL, &c, recarg_control,
+		  "take perf's control words: fifo:CTL[,ACK] or fd:N[,M]" },
 		{ 0, "source", "SOURCE", OPT_CALL, &c, recarg_source,
 		  "where trace comes from: auto, kernel, soft, none" },
 		{ 0, "max-total-buffer", "SIZE", OPT_SIZE, &c.max_total, NULL,

@@ -70,6 +70,12 @@ int log_err(int err, const char *fmt, ...)
 	return err;
 }
 
+void log_text(const char *line)
+{
+	erase_status();
+	fprintf(stderr, "%s\n", line);
+}
+
 void log_warn(const char *fmt, ...)
 {
 	va_list ap;

@@ -21,6 +21,9 @@ __attribute__((format(printf, 1, 2))) void log_debug(const char *fmt, ...);
 /* A second line of an error: what to do about it, indented. */
 __attribute__((format(printf, 1, 2))) void log_hint(const char *fmt, ...);
 
+/* A line that was asked for, as it is. */
+void log_text(const char *line);
+
 /* A line that is overwritten in place, on a terminal only; NULL erases it. Any other
  * message erases it first. */
 void log_status(const char *line);

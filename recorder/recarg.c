@@ -12,6 +12,7 @@
 
 #include "format/zip.h"
 #include "recorder/config.h"
+#include "recorder/ctlwords.h"
 #include "recorder/eventarg.h"
 #include "recorder/log.h"
 #include "recorder/opts.h"
@@ -232,6 +233,17 @@ int recarg_level(void *ctx, const char *arg)
 	}
 	c->zip_level = (int)v;
 	return 0;
+}
+
+int recarg_control(void *ctx, const char *arg)
+{
+	struct rec_config *c = ctx;
+
+	c->control = arg;
+	if (!ctlwords_check(arg))
+		return 0;
+	log_err(0, "bad control '%s': fifo:CTL[,ACK] or fd:N[,M]", arg);
+	return -EINVAL;
 }
 
 int recarg_clock(void *ctx, const char *arg)

@@ -18,6 +18,7 @@ int recarg_mmap(void *config, const char *arg);
 int recarg_aux_sample(void *config, const char *arg);
 int recarg_snapshot(void *config, const char *arg);
 int recarg_level(void *config, const char *arg);
+int recarg_control(void *config, const char *arg);
 int recarg_clock(void *config, const char *arg);
 
 #endif

@@ -320,11 +320,29 @@ static int refuse_fork(const struct session *s, int err)
 	return EXIT_CANNOT;
 }
 
+/* What it is controlled through, before anything else: it may be misspelt. */
+static int open_channels(struct session *s)
+{
+	const char *what;
+	int err = 0;
+
+	if (s->cfg->control)
+		err = ctlwords_open(&s->words, s->cfg->control, &what);
+	if (!err)
+		return 0;
+	log_err(err, "cannot take control words from '%s'", s->cfg->control);
+	if (what != s->cfg->control)
+		log_hint("this is about '%s'", what);
+	return EXIT_FAILED;
+}
+
 static int start(struct session *s)
 {
 	struct workload_setup setup;
-	int err = plan_make(&s->plan, s->sys, s->cfg);
+	int err = open_channels(s);
 
+	if (!err)
+		err = plan_make(&s->plan, s->sys, s->cfg);
 	if (err)
 		return err;
 	snprintf(s->version, sizeof(s->version), "auxrec %s (source: %s)", AUXREC_VERSION,
@@ -372,6 +390,8 @@ static int record(struct session *s)
 	if (!s->enabled && !s->cfg->delay_ms && enable(s))
 		return EXIT_CANNOT;
 	err = polling_setup(s, session_read_signals);
+	if (!err)
+		err = ctlwords_watch(s);
 	if (err) {
 		log_err(err, "cannot wait for what is recorded");
 		return EXIT_CANNOT;
@@ -386,6 +406,7 @@ static int record(struct session *s)
 static void session_done(struct session *s)
 {
 	polling_done(s);
+	ctlwords_done(&s->words);
 	source_done(&s->source);
 	workload_done(&s->work);
 	hotplug_done(&s->hotplug);
@@ -419,6 +440,7 @@ int session_run(const struct pio_sys *sys, const struct rec_config *cfg)
 		.out = OUTPUT_INIT,
 		.hotplug = HOTPLUG_INIT,
 		.watch = WATCH_INIT,
+		.words = CTLWORDS_INIT,
 		.signal_fd = -1,
 		.t0_ns = session_now(),
 	};

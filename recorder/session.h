@@ -25,6 +25,7 @@
 #include "format/writer.h"
 #include "recorder/config.h"
 #include "recorder/control.h"
+#include "recorder/ctlwords.h"
 #include "recorder/dsos.h"
 #include "recorder/fileids.h"
 #include "recorder/flight.h"
@@ -78,6 +79,7 @@ struct session {
 	uint64_t *frozen_ns; /* per place: CLOCK_MONOTONIC when it was stopped for a snapshot */
 	struct flight flight;
 	struct control control;
+	struct ctlwords words;
 	int signal_fd;
 	bool enabled;
 	bool snapshot_wanted; /* SIGUSR2 came */
