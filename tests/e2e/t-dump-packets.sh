@@ -125,7 +125,10 @@ def pieces(trace, lengths, skip=()):
         n += 1
     return out
 
-trace = queues[min(queues)][:16000]
+trace = queues[min(queues)]
+psbs = [int(p["offset"], 16) for p in all_packets if p["queue"] == min(queues) and
+        p["kind"] == "psb"]
+trace = trace[:psbs[1] + 300]
 with open("raw.pt", "wb") as f:
     f.write(trace)
 raw = packets("raw.pt", "--as=pt")
