@@ -263,11 +263,31 @@ int fmt_reader_next_inflated(struct fmt_reader *r, struct fmt_rec *ret)
 	return 0;
 }
 
+/* What nearly all records are: the kernel's, whole, with nothing behind them. */
+static bool next_plain(struct fmt_reader *r, struct fmt_rec *ret)
+{
+	uint64_t left = r->data_end - r->at;
+	struct fmt_rec rec = { .at = r->at, .p = r->p + r->at };
+
+	if (r->inflating || left < FMT_REC_HEADER_SIZE)
+		return false;
+	take_header(&rec);
+	if (rec.type >= FMT_REC_USER_START || rec.size < FMT_REC_HEADER_SIZE ||
+	    rec.size > left)
+		return false;
+	*ret = rec;
+	r->at += rec.size;
+	return true;
+}
+
 int fmt_reader_next(struct fmt_reader *r, struct fmt_rec *ret)
 {
 	struct fmt_rec rec;
-	int got = fmt_reader_next_inflated(r, ret);
+	int got;
 
+	if (next_plain(r, ret))
+		return 1;
+	got = fmt_reader_next_inflated(r, ret);
 	if (got)
 		return got;
 	got = next_outer(r, &rec);

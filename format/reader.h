@@ -94,7 +94,7 @@ struct fmt_reader {
 	bool same_layout;	/* one sample_type and sample_id_all for all events */
 	bool same_id_place;	/* ids stand at one place in the records of all events */
 	uint8_t id_in_sample, id_in_trailer; /* that place, from start or end; 0: nowhere */
-	void *ids;		/* tree: kernel id to event */
+	void *ids;		/* kernel id to event */
 	struct fmt_span {
 		const uint8_t *p;
 		uint64_t len;

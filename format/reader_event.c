@@ -27,6 +27,12 @@ struct id {
 	unsigned event;
 };
 
+/* Whoever asks for an id asks for it again and again: a ring's records come in one piece. */
+struct ids {
+	void *root; /* tree of struct id */
+	struct id *last;
+};
+
 static int by_id(const void *a, const void *b)
 {
 	uint64_t x = ((const struct id *)a)->id, y = ((const struct id *)b)->id;
@@ -36,24 +42,41 @@ static int by_id(const void *a, const void *b)
 
 static int add_id(struct fmt_reader *r, uint64_t id, unsigned event)
 {
+	struct ids *ids = r->ids;
 	struct id *n, **at;
 
+	if (!ids) {
+		ids = calloc(1, sizeof(*ids));
+		if (!ids)
+			return -ENOMEM;
+		r->ids = ids;
+	}
 	n = malloc(sizeof(*n));
 	if (!n)
 		return -ENOMEM;
 	*n = (struct id){ .id = id, .event = event };
-	at = tsearch(n, &r->ids, by_id);
+	at = tsearch(n, &ids->root, by_id);
 	if (!at || *at != n)
 		free(n); /* the first owner of an id keeps it */
 	return at ? 0 : -ENOMEM;
 }
 
+/* `last` may be read and set by several threads: what it points at never changes. */
 static int find_id(const struct fmt_reader *r, uint64_t id)
 {
-	struct id key = { .id = id }, **at;
+	struct id key = { .id = id }, **at, *last;
+	struct ids *ids = r->ids;
 
-	at = tfind(&key, &r->ids, by_id);
-	return at ? (int)(*at)->event : NO_EVENT;
+	if (!ids)
+		return NO_EVENT;
+	last = __atomic_load_n(&ids->last, __ATOMIC_RELAXED);
+	if (last && last->id == id)
+		return (int)last->event;
+	at = tfind(&key, &ids->root, by_id);
+	if (!at)
+		return NO_EVENT;
+	__atomic_store_n(&ids->last, *at, __ATOMIC_RELAXED);
+	return (int)(*at)->event;
 }
 
 static size_t words(uint64_t bits)
@@ -270,9 +293,13 @@ int fmt_reader_add_bare(struct fmt_reader *r, const uint8_t *attr, size_t size)
 
 void fmt_reader_events_done(struct fmt_reader *r)
 {
+	struct ids *ids = r->ids;
+
 	if (r->shares_events)
 		return;
-	tdestroy(r->ids, free);
+	if (ids)
+		tdestroy(ids->root, free);
+	free(ids);
 	r->ids = NULL;
 	free(r->events);
 	r->events = NULL;
