@@ -131,7 +131,7 @@ const char *check_type(uint32_t type, char buf[24])
 	return buf;
 }
 
-void *check_row(struct check *c, struct check_map *m, uint64_t key)
+void *check_new_row(struct check *c, struct check_map *m, uint64_t key)
 {
 	void *row;
 	int got = check_map_row(m, key, CHECK_ROWS_MAX, &row);

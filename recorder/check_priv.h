@@ -127,8 +127,14 @@ void check_find(struct check *c, enum check_kind k, uint64_t at, const char *exp
 void check_sum(struct check *c, enum check_kind k, uint64_t n);
 /* "an AUX record" and the like; buf is used for types without a name. */
 const char *check_type(uint32_t type, char buf[24]);
+void *check_new_row(struct check *c, struct check_map *m, uint64_t key);
 /* A row of a table, made where there is none; NULL: no memory, or no more rows. */
-void *check_row(struct check *c, struct check_map *m, uint64_t key);
+static inline void *check_row(struct check *c, struct check_map *m, uint64_t key)
+{
+	void *row = check_map_find(m, key);
+
+	return row ? row : check_new_row(c, m, key);
+}
 
 /* check_file.c: before the walk, and what is known after it. */
 void check_sections(struct check *c);
