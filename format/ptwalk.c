@@ -256,7 +256,7 @@ static size_t search(struct fmt_ptwalk *w, const uint8_t *p, size_t n)
 	while (i < n) {
 		if (!w->run && n - i >= 16) {
 			seen = glimpse(p + i, n - i);
-			/* The last bytes, where a pattern may begin that goes on later. */
+			/* The last bytes: a pattern may begin there. */
 			seen = seen < n - i ? seen : (n - i) & ~(size_t)7;
 			seen = seen < 8 ? 0 : seen - 8;
 			i += seen;
@@ -278,7 +278,8 @@ static size_t search(struct fmt_ptwalk *w, const uint8_t *p, size_t n)
 }
 
 /* How many of the eight bytes from p on are packets by themselves (PAD, TNT, short CYC)
- * before the first one that is not. In each word below, the highest bit of a byte answers. */
+ * before the first one that is not. In each word below, the highest bit of a byte
+ * answers. */
 static unsigned ones(struct fmt_ptwalk *w, const uint8_t *p)
 {
 	uint64_t v, pad, tnt, cyc1, other, in;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A fast walk over raw Intel PT bytes: which packets there are, how many, where the
- * stream can be entered (PSB), and how much of it is none of these. It looks at the length
- * of each packet and at the payload of TSC only; what packets mean is for a decoder to say.
+ * stream can be entered (PSB), and how much of it is none of these. It looks at the
+ * length of each packet and at the payload of TSC only; what packets mean is for a
+ * decoder to say.
  *
  * The bytes of one queue come piece after piece, and a packet may lie in two of them. The
  * walk begins at the first PSB. Where bytes are no packet it goes on at the next PSB,
@@ -66,8 +67,8 @@ struct fmt_ptwalk {
 
 	uint64_t n[FMT_PT_KINDS]; /* packets of each kind */
 	uint64_t bytes;		  /* fed so far */
-	uint64_t first_psb;	  /* bytes before the first PSB; all of them without one */
-	uint64_t skipped;	  /* bytes behind it that are no packet, up to the next PSB */
+	uint64_t first_psb; /* bytes before the first PSB; all of them without one */
+	uint64_t skipped;   /* bytes behind it that are no packet, up to the next PSB */
 	uint64_t nr_bad, first_bad; /* how often that was so, and the first place */
 	uint64_t tail;		    /* bytes of a last packet that is not whole */
 	bool has_tsc;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What `auxrec info` says about a file: one walk folds the records into numbers
- * (info_fold.c and those it calls, one file for each subject), which are then printed as text
- * (info_text*.c) or JSON (info_json*.c).
+ * (info_fold.c and those it calls, one file for each subject), which are then printed as
+ * text (info_text*.c) or JSON (info_json*.c).
  *
- * Memory does not grow with the file, but with what it names: one row for each record type,
- * queue, cpu, thread and word of AUX flags, and one for each image, each up to a bound.
- * Beyond it rows lump together.
+ * Memory does not grow with the file, but with what it names: one row for each record
+ * type, queue, cpu, thread and word of AUX flags, and one for each image, each up to a
+ * bound. Beyond it rows lump together.
  */
 #ifndef RECORDER_INFO_H
 #define RECORDER_INFO_H
@@ -46,7 +46,7 @@ enum info_cause {
 	INFO_LOST,	    /* LOST: records */
 	INFO_LOST_SAMPLES,  /* LOST_SAMPLES: samples */
 	INFO_READ_LOST,	    /* READ with the LOST format: samples */
-	INFO_AUX_TRUNCATED, /* AUX records with the flag; how much was lost nothing tells */
+	INFO_AUX_TRUNCATED, /* AUX records with the flag; of how much nothing tells */
 	INFO_AUX_PARTIAL,
 	INFO_AUX_COLLISION,
 	INFO_TRACE_GAP, /* AUXTRACE pieces that do not follow each other: bytes */
@@ -153,7 +153,7 @@ struct info_queue {
 
 /* TSC to ns: zero + tsc * mult >> shift. */
 struct info_conv {
-	const char *from;    /* the record that told: "AUXTRACE_INFO", "TIME_CONV"; or NULL */
+	const char *from;    /* the record that told: "AUXTRACE_INFO", "TIME_CONV", NULL */
 	const char *problem; /* why there is no conversion, or NULL */
 	uint64_t shift, mult, zero;
 };
@@ -238,8 +238,8 @@ const char *info_aux_name(const struct info *i);
 /* "perf", "monotonic" ...: the clock of the time stamps. */
 const char *info_clock(const struct fmt_reader *r);
 /* CLOCK_DATA: what the clock showed at one moment of real time. -ENOENT without that
- * feature, -ENOTSUP of a version that is not known (*ret_version says which), -EBADMSG too
- * short. */
+ * feature, -ENOTSUP of a version that is not known (ret->version says which), -EBADMSG
+ * too short. */
 struct info_clock_data {
 	uint32_t version, clockid;
 	uint64_t wall_ns, clock_ns;
@@ -260,12 +260,13 @@ struct info_words info_aux_words(const struct info_file *f);
 const char *info_feature_name(unsigned feat);
 /* The words of aux_action in the event's attr (aux_start_paused ...), one after the other
  * from *at = 0 on; NULL behind the last. Bits without a name go to *rest. */
-const char *info_aux_action(const struct fmt_reader_event *e, unsigned *at, uint32_t *rest);
+const char *info_aux_action(const struct fmt_reader_event *e, unsigned *at,
+			    uint32_t *rest);
 /* "truncated" ... for one bit of the AUX flags below the format byte, or NULL. */
 const char *info_flag_name(unsigned bit);
 
-/* What all cpus cover: from the last first time to the first last time. nr: cpus that have
- * any; known is false when that is none, and empty when no moment is covered by all. */
+/* What all cpus cover: from the last first time to the first last time. nr: cpus that
+ * have any; empty: no moment is covered by all of them. */
 struct info_window {
 	struct info_span span;
 	bool empty;
@@ -273,8 +274,8 @@ struct info_window {
 };
 struct info_window info_window(const struct info *i, bool trace);
 
-/* Threads by time on a cpu, longest first: an array of *ret_nr rows, owned by the caller, of
- * pointers into the tasks. NULL: no memory, or none. */
+/* Threads by time on a cpu, longest first: an array of *ret_nr rows, owned by the caller,
+ * of pointers into the tasks. NULL: no memory, or none. */
 const struct info_task **info_tasks_sorted(const struct info *i, size_t *ret_nr);
 
 /* The file as the printers see it. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * AUX trace: the pieces of each queue, how they follow each other, and, where they are Intel
- * PT, what is in them.
+ * AUX trace: the pieces of each queue, how they follow each other, and, where they are
+ * Intel PT, what is in them.
  *
- * A recorder pads a piece with zeros to a multiple of 8. That tells only the next piece, whose
- * offset is before the end of this one: so the last 7 bytes are held until it comes.
+ * A recorder pads a piece with zeros to a multiple of 8. That tells only the next piece,
+ * whose offset is before the end of this one: so the last 7 bytes are held until it
+ * comes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +26,8 @@ static bool is_pt(const struct info_aux *a)
 	return a->has_info && a->type == FMT_AUXTRACE_INTEL_PT;
 }
 
-/* Version, type and number of cpus, then whether it is a snapshot: tools/perf/util/cs-etm.h. */
+/* Version, type and number of cpus, then whether it is a snapshot:
+ * tools/perf/util/cs-etm.h. */
 static bool etm_snapshot(const struct info_aux *a)
 {
 	const unsigned at = FMT_AUXTRACE_INFO_AT_PRIV + 16;
@@ -58,7 +60,8 @@ int info_aux_take_info(struct info *i, const struct fmt_rec *rec)
 }
 
 /* Bytes of the queue, before which some may be missing. */
-static void walk(struct info *i, struct info_queue *q, bool gap, const uint8_t *p, uint64_t n)
+static void walk(struct info *i, struct info_queue *q, bool gap, const uint8_t *p,
+		 uint64_t n)
 {
 	if (q->pt)
 		info_pool_feed(i->aux.pool, q->pt, gap, p, n);
@@ -98,8 +101,8 @@ static void lose(struct info *i, struct info_queue *q, struct info_cpu *cpu,
 		cpu->loss[INFO_TRACE_GAP].last_ns = to;
 }
 
-/* How the piece follows the one before it. Returns whether bytes are missing between them;
- * *skip: how many of its first bytes the queue has had. */
+/* How the piece follows the one before it. Returns whether bytes are missing between
+ * them; *skip: how many of its first bytes the queue has had. */
 static bool follow(struct info *i, struct info_queue *q, struct info_cpu *cpu,
 		   const struct piece *now, uint64_t *skip)
 {
@@ -142,8 +145,8 @@ static int add_pt(struct info *i, struct info_queue *q)
 	return 0;
 }
 
-static void add_bytes(struct info *i, struct info_queue *q, bool gap, const struct piece *now,
-		      uint64_t skip)
+static void add_bytes(struct info *i, struct info_queue *q, bool gap,
+		      const struct piece *now, uint64_t skip)
 {
 	uint64_t keep = now->n - skip < sizeof(q->held) ? now->n - skip : sizeof(q->held);
 

@@ -114,9 +114,11 @@ int info_clock_data(const struct fmt_reader *r, struct info_clock_data *ret)
 	return 0;
 }
 
-const char *info_aux_action(const struct fmt_reader_event *e, unsigned *at, uint32_t *rest)
+const char *info_aux_action(const struct fmt_reader_event *e, unsigned *at,
+			    uint32_t *rest)
 {
-	static const char *const names[] = { "aux_start_paused", "aux_pause", "aux_resume" };
+	static const char *const names[] = { "aux_start_paused", "aux_pause",
+					     "aux_resume" };
 	const unsigned known = sizeof(names) / sizeof(*names);
 	uint32_t v = 0;
 

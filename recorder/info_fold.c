@@ -23,7 +23,8 @@ void info_fault(struct info *i, uint64_t at, const char *fmt, ...)
 	i->nr_faults++;
 }
 
-static int fold_kernel(struct info *i, const struct fmt_reader *r, const struct fmt_rec *rec)
+static int fold_kernel(struct info *i, const struct fmt_reader *r,
+		       const struct fmt_rec *rec)
 {
 	struct info_kernel k = { .r = r, .rec = rec, .when = { .event = -1 } };
 	int err = fmt_reader_when(r, rec, &k.when);

@@ -24,8 +24,8 @@ int info_images_take(struct info *i, const struct input *in, const struct fmt_re
 	return images_take(i->images.images, rec, &image);
 }
 
-/* Is the kernel's code traced, too? Where no event can be told to be that of the trace, any
- * may be. */
+/* Is the kernel's code traced, too? Where no event can be told to be that of the trace,
+ * any may be. */
 static bool traces_kernel(const struct info *i, const struct fmt_reader *r)
 {
 	struct fmt_pt_info pt;

@@ -40,7 +40,8 @@ static json_t *event(const struct fmt_reader_event *e, int *err)
 	jtree_set(o, "name", jtree_text(e->name), err);
 	jtree_set(o, "type", jtree_number(fmt_attr_type(e->attr, e->attr_size)), err);
 	jtree_set(o, "config", jtree_number(fmt_attr_config(e->attr, e->attr_size)), err);
-	jtree_set(o, "attr_size", jtree_number(le_get32(e->attr + FMT_ATTR_AT_SIZE)), err);
+	jtree_set(o, "attr_size", jtree_number(le_get32(e->attr + FMT_ATTR_AT_SIZE)),
+		  err);
 	jtree_set(o, "aux_action", aux_action(e, err), err);
 	jtree_set(o, "ids", ids, err);
 	return o;
@@ -184,7 +185,8 @@ static json_t *host(const struct fmt_reader *r, int *err)
 {
 	json_t *o = json_object();
 
-	jtree_set(o, "name", jtree_text(fmt_reader_feature_str(r, FMT_FEAT_HOSTNAME)), err);
+	jtree_set(o, "name", jtree_text(fmt_reader_feature_str(r, FMT_FEAT_HOSTNAME)),
+		  err);
 	jtree_set(o, "release", jtree_text(fmt_reader_feature_str(r, FMT_FEAT_OSRELEASE)),
 		  err);
 	jtree_set(o, "arch", jtree_text(fmt_reader_feature_str(r, FMT_FEAT_ARCH)), err);
@@ -261,8 +263,8 @@ static void set_file(json_t *o, const struct info_file *f, int *err)
 	jtree_set(o, "not_walked", jtree_number(i->not_walked), err);
 	jtree_set(o, "source", jtree_text(info_source(i, f->r)), err);
 	jtree_set(o, "aux_type", jtree_text(info_aux_name(i)), err);
-	jtree_set(o, "version", jtree_text(fmt_reader_feature_str(f->r, FMT_FEAT_VERSION)),
-		  err);
+	jtree_set(o, "version",
+		  jtree_text(fmt_reader_feature_str(f->r, FMT_FEAT_VERSION)), err);
 	jtree_set(o, "host", host(f->r, err), err);
 	jtree_set(o, "command", command(f->r, err), err);
 	jtree_set(o, "features", features(i, err), err);

@@ -109,7 +109,8 @@ static json_t *aux_flags(const struct rows *t, int *err)
 		jtree_set(o, "n", jtree_number(f->n), err);
 		jtree_set(o, "names", flags_of(f->key, err), err);
 		jtree_set(o, "format",
-			  jtree_number((f->key & FMT_AUX_PMU_FORMAT_TYPE_MASK) >> 8), err);
+			  jtree_number((f->key & FMT_AUX_PMU_FORMAT_TYPE_MASK) >> 8),
+			  err);
 		jtree_set(o, "unknown", jtree_number(f->key & ~known), err);
 		jtree_append(a, o, err);
 	}
@@ -122,8 +123,8 @@ static json_t *packets(const struct fmt_ptwalk *w, int *err)
 
 	for (unsigned k = 1; k < FMT_PT_KINDS; k++)
 		if (w->n[k])
-			jtree_set(o, fmt_pt_name((enum fmt_pt_kind)k), jtree_number(w->n[k]),
-				  err);
+			jtree_set(o, fmt_pt_name((enum fmt_pt_kind)k),
+				  jtree_number(w->n[k]), err);
 	return o;
 }
 
@@ -155,10 +156,13 @@ static json_t *pt(const struct info_pt *v, int *err)
 	jtree_set(o, "psb_distance", distance(w, err), err);
 	jtree_set(o, "skipped", jtree_number(w->skipped), err);
 	jtree_set(o, "bad", jtree_number(w->nr_bad), err);
-	jtree_set(o, "first_bad", w->nr_bad ? jtree_number(w->first_bad) : json_null(), err);
+	jtree_set(o, "first_bad", w->nr_bad ? jtree_number(w->first_bad) : json_null(),
+		  err);
 	jtree_set(o, "tail", jtree_number(w->tail), err);
-	jtree_set(o, "first_tsc", w->has_tsc ? jtree_number(w->first_tsc) : json_null(), err);
-	jtree_set(o, "last_tsc", w->has_tsc ? jtree_number(w->last_tsc) : json_null(), err);
+	jtree_set(o, "first_tsc", w->has_tsc ? jtree_number(w->first_tsc) : json_null(),
+		  err);
+	jtree_set(o, "last_tsc", w->has_tsc ? jtree_number(w->last_tsc) : json_null(),
+		  err);
 	jtree_set(o, "time", info_json_span(&v->time, err), err);
 	jtree_set(o, "packets", packets(w, err), err);
 	return o;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads that walk over packets. A queue belongs to one of them, so what is told of a queue
- * comes in order; each has a ring of jobs, and who feeds waits where it is full.
+ * Threads that walk over packets. A queue belongs to one of them, so what is told of a
+ * queue comes in order; each has a ring of jobs, and who feeds waits where it is full.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -153,8 +153,8 @@ static void put(struct worker *w, const struct job *j)
 	pthread_mutex_unlock(&w->lock);
 }
 
-void info_pool_feed(struct info_pool *pool, struct info_pt *pt, bool gap, const uint8_t *p,
-		    uint64_t n)
+void info_pool_feed(struct info_pool *pool, struct info_pt *pt, bool gap,
+		    const uint8_t *p, uint64_t n)
 {
 	struct job j = { .pt = pt, .p = p, .n = n, .gap = gap };
 

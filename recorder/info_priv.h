@@ -50,14 +50,14 @@ void info_aux_judge_raw(struct info *i);
 void info_aux_end(struct info *i);
 void info_aux_done(struct info_aux *a);
 /* info_pool.c: walks over packets, in threads of their own where there is more than one
- * processor. mapped: what is fed lies in a mapping of the file, whose pages may be given back
- * behind the walk. Everything that was fed must stay until info_pool_wait is back. */
+ * processor. mapped: what is fed lies in a mapping of the file, whose pages may be given
+ * back behind the walk. What was fed must stay until info_pool_wait is back. */
 int info_pool_new(struct info_pool **ret, bool mapped);
 void info_pool_free(struct info_pool *p); /* NULL is fine */
 /* p, n: the next bytes of the walk, which are copied where they are few; gap: before them
  * some are missing. */
-void info_pool_feed(struct info_pool *pool, struct info_pt *pt, bool gap, const uint8_t *p,
-		    uint64_t n);
+void info_pool_feed(struct info_pool *pool, struct info_pt *pt, bool gap,
+		    const uint8_t *p, uint64_t n);
 void info_pool_wait(struct info_pool *pool);
 /* info_images.c */
 int info_images_take(struct info *i, const struct input *in, const struct fmt_rec *rec);

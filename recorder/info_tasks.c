@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads and their time on a cpu. On each cpu, a thread runs from the record that says so to
- * the one that says it leaves: SWITCH_CPU_WIDE names both sides, SWITCH is written for the
- * recorded tasks only. Before the first switch of a cpu, a record tells who runs by who wrote
- * it. Where records were lost nobody is known to run.
+ * Threads and their time on a cpu. On each cpu, a thread runs from the record that says
+ * so to the one that says it leaves: SWITCH_CPU_WIDE names both sides, SWITCH is written
+ * for the recorded tasks only. Before the first switch of a cpu, a record tells who runs
+ * by who wrote it. Where records were lost nobody is known to run.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@
 #include "recorder/info_priv.h"
 
 enum { GENERATIONS = 64 }; /* of threads without a name of their own */
+static const char IDLE[] = "swapper"; /* as the kernel calls its idle tasks */
 
 /* The row of a thread that was named. */
 static struct info_task *see(struct info *i, uint32_t pid, uint32_t tid)
@@ -58,8 +59,8 @@ static int fold_comm(struct info *i, const struct info_kernel *k)
 	return 0;
 }
 
-/* A new thread has the name of the one that made it: what is known of that by now, and maybe
- * better at the end (inherit). */
+/* A new thread has the name of the one that made it: what is known of that by now, and
+ * maybe better at the end (inherit). */
 static int fold_fork(struct info *i, const struct info_kernel *k)
 {
 	const uint8_t *p = k->rec->p;
@@ -88,7 +89,8 @@ static int fold_fork(struct info *i, const struct info_kernel *k)
 }
 
 /* The parent's name when it made t, if that is known: up to `depth` generations back. */
-static const char *inherit(const struct info *i, const struct info_task *t, unsigned depth)
+static const char *inherit(const struct info *i, const struct info_task *t,
+			   unsigned depth)
 {
 	const struct info_task *parent;
 
@@ -161,7 +163,8 @@ static int fold_switch(struct info *i, const struct info_kernel *k, struct info_
 static bool by_itself(uint32_t type)
 {
 	return type == FMT_REC_SAMPLE || type == FMT_REC_MMAP || type == FMT_REC_MMAP2 ||
-	       type == FMT_REC_COMM || type == FMT_REC_FORK || type == FMT_REC_ITRACE_START;
+	       type == FMT_REC_COMM || type == FMT_REC_FORK ||
+	       type == FMT_REC_ITRACE_START;
 }
 
 static bool is_switch(uint32_t type)
@@ -245,7 +248,7 @@ void info_tasks_end(struct info *i)
 
 		t->processes += task->has_pid && task->pid == task->key;
 		if (!task->key && !*task->comm)
-			strcpy(task->comm, "swapper"); /* as the kernel calls its idle tasks */
+			set_comm(task, IDLE, sizeof(IDLE));
 		if (inherit(i, task, GENERATIONS) != task->comm)
 			set_comm(task, inherit(i, task, GENERATIONS), sizeof(task->comm));
 	}

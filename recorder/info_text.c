@@ -173,7 +173,8 @@ static void put_conv(const struct info_conv *c)
 	if (c->problem)
 		printf("no conversion to time: %s in %s\n", c->problem, c->from);
 	else
-		printf("to time by shift %" PRIu64 ", mult %" PRIu64 ", zero %" PRIu64 "\n",
+		printf("to time by shift %" PRIu64 ", mult %" PRIu64 ", zero %" PRIu64
+		       "\n",
 		       c->shift, c->mult, c->zero);
 }
 
@@ -231,8 +232,10 @@ static void put_times(const struct info_file *f)
 	put_window(i, true);
 	put_order(&i->order);
 	if (i->untold)
-		printf("%-10s of %" PRIu64 " records: the events differ in layout, and no id "
-		       "tells whose they are\n", "ambiguous", i->untold);
+		printf("%-10s of %" PRIu64
+		       " records: the events differ in layout, and no id "
+		       "tells whose they are\n",
+		       "ambiguous", i->untold);
 }
 
 static void put_cpus(const struct rows *t)
@@ -240,7 +243,8 @@ static void put_cpus(const struct rows *t)
 	const char *sep = "";
 
 	for (size_t k = 0; k < t->nr; k++) {
-		uint64_t first = ((const struct info_cpu *)rows_at(t, k))->key, last = first;
+		uint64_t first = ((const struct info_cpu *)rows_at(t, k))->key,
+			 last = first;
 
 		if (first == INFO_NONE)
 			break;

@@ -19,8 +19,8 @@ static void put_info(const struct info_file *f)
 	if (w.missing)
 		printf("\nAUXTRACE_INFO ends before its field '%s'\n", w.missing);
 	if (w.unknown)
-		printf("\n%zu of %zu words in AUXTRACE_INFO are not understood\n", w.unknown,
-		       w.nr);
+		printf("\n%zu of %zu words in AUXTRACE_INFO are not understood\n",
+		       w.unknown, w.nr);
 }
 
 static void put_flags(const struct rows *t)
@@ -51,8 +51,9 @@ static void put_queue(const struct info_queue *q)
 	info_text_id(q->key == ROWS_REST ? INFO_NONE : (uint32_t)q->key, 7);
 	info_text_id(q->cpu, 7);
 	info_text_id(q->tid, 11);
-	printf("  %14" PRIu64 "  %9" PRIu64 "  %9" PRIu64 "  %7" PRIu64 "  %9" PRIu64, q->bytes,
-	       q->n, q->flagged.truncated, q->flagged.partial, q->flagged.collision);
+	printf("  %14" PRIu64 "  %9" PRIu64 "  %9" PRIu64 "  %7" PRIu64 "  %9" PRIu64,
+	       q->bytes, q->n, q->flagged.truncated, q->flagged.partial,
+	       q->flagged.collision);
 	if (q->flagged.overwrite)
 		printf("  %" PRIu64 " overwrite", q->flagged.overwrite);
 	if (q->gaps)
@@ -93,7 +94,8 @@ static void put_pts(const struct rows *t)
 		if (!q->pt)
 			continue;
 		if (!any)
-			puts("\n  queue        psb        ovf  before psb   mean dist    max dist"
+			puts("\n  queue        psb        ovf  before psb   mean dist"
+			     "    max dist"
 			     "    skipped  first and last time");
 		any = true;
 		put_pt(q);
@@ -156,7 +158,8 @@ void info_text_losses(const struct info_file *f)
 		puts("\nnothing lost");
 		return;
 	}
-	puts("\n    cpu  loss               records                  lost  first and last time");
+	puts("\n    cpu  loss               records                  lost"
+	     "  first and last time");
 	for (size_t k = 0; k < i->cpus.nr; k++)
 		put_cpu(rows_at(&i->cpus, k));
 	put_cpu(rows_rest(&i->cpus));
@@ -219,8 +222,8 @@ int info_text_images(const struct info_file *f)
 
 	if (!m->looked)
 		return 0;
-	printf("\nof %zu images with code, %zu are missing here%s\n", m->nr, m->nr_missing,
-	       m->nr_missing ? ":" : "");
+	printf("\nof %zu images with code, %zu are missing here%s\n", m->nr,
+	       m->nr_missing, m->nr_missing ? ":" : "");
 	for (size_t k = 0; k < m->nr_missing && k < INFO_TASKS_TEXT; k++)
 		put_missing(&m->missing[k]);
 	if (m->nr_missing > INFO_TASKS_TEXT)
