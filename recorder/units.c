@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { SHOWN = 16 };
 
@@ -60,6 +62,28 @@ const char *units_time(uint64_t ns, char buf[16])
 		}
 	snprintf(buf, 16, "%u ns", (unsigned)ns);
 	return buf;
+}
+
+int units_duration(const char *text, uint64_t *ret)
+{
+	static const struct {
+		const char *name;
+		uint64_t times, parts; /* of a second */
+	} unit[] = {
+		{ "ns", 1, NS_PER_S }, { "us", 1, 1000000 }, { "ms", 1, 1000 }, { "s", 1, 1 },
+		{ "m", 60, 1 },	       { "h", 3600, 1 },     { "d", 86400, 1 },
+	};
+	uint64_t v;
+	const char *end = seconds(text, &v);
+
+	for (size_t i = 0; end && i < sizeof(unit) / sizeof(*unit); i++)
+		if (!strcmp(end, unit[i].name)) {
+			if (__builtin_mul_overflow(v, unit[i].times, &v))
+				return -EINVAL;
+			*ret = v / unit[i].parts;
+			return 0;
+		}
+	return -EINVAL;
 }
 
 int units_span(const char *text, uint64_t *from, uint64_t *to)

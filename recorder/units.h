@@ -19,6 +19,10 @@ const char *units_bytes(uint64_t bytes, char buf[16]);
 /* "850 ns", "12.3 us", "4.5 ms", "1.20 s" into buf, which is returned. */
 const char *units_time(uint64_t ns, char buf[16]);
 
+/* "200ms", "1.5s", "5m" ...: a time with its unit, one of ns, us, ms, s, m, h, d, in ns. 0 or
+ * -EINVAL. */
+int units_duration(const char *text, uint64_t *ret);
+
 /* A span of time as people write it, "12.5,13.25", "12.5," or ",13.25" (seconds with up to
  * nine decimals): nanoseconds, 0 and UINT64_MAX for an open end. 0 or -EINVAL. */
 int units_span(const char *text, uint64_t *from, uint64_t *to);

@@ -64,6 +64,29 @@ static void a_span_of_time_may_have_open_ends(void **state)
 		assert_int_equal(units_span(none[i], &a, &b), -EINVAL);
 }
 
+static void a_duration_has_its_unit(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns;
+	} good[] = {
+		{ "200ms", 200000000 }, { "1.5s", 1500000000 }, { "7ns", 7 }, { "0.5us", 500 },
+		{ "5m", 300000000000 }, { "2h", 7200000000000 }, { "1d", 86400000000000 },
+		{ "0s", 0 },
+	};
+	static const char *const bad[] = { "", "5", "s", "5 s", "5x", "-5s", "5ss", "5S", "1.5",
+					   "18446744074s", "300000000m", "1..5s" };
+	uint64_t v = 1;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		assert_int_equal(units_duration(good[i].text, &v), 0);
+		assert_true(v == good[i].ns);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_int_equal(units_duration(bad[i], &v), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -71,6 +94,7 @@ int main(void)
 		cmocka_unit_test(the_largest_size_fits),
 		cmocka_unit_test(a_timespec_becomes_nanoseconds),
 		cmocka_unit_test(a_span_of_time_may_have_open_ends),
+		cmocka_unit_test(a_duration_has_its_unit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
