@@ -109,6 +109,25 @@ def per_record(runs):
     return {w: [r["bytes"] / r["records"] for r in runs[w]] for w in runs}
 
 
+def print_all(who, path):
+    """CPU seconds of every record of a file as text."""
+    cmd = {"auxrec": [AUXREC, "dump", path], "perf": [PERF, "script", "-D", "-i", path]}[who]
+    before = os.times()
+    subprocess.run(cmd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    after = os.times()
+    return (after.children_user - before.children_user +
+            after.children_system - before.children_system)
+
+
+def dumps():
+    load("perf", ROUNDS // 2)
+    megabytes = os.path.getsize("load.perf") / 1e6
+    got = turn_about(lambda who: print_all(who, "load.perf"))
+    show("dump, script -D of one file: CPU s", "s", got)
+    print(f"    of {megabytes:.0f} MB: auxrec {megabytes / statistics.median(got['auxrec']):.0f}"
+          f", perf {megabytes / statistics.median(got['perf']):.1f} MB/s")
+
+
 def losses(runs):
     for who, rows in runs.items():
         print(f"    {who}: switches {[r['switches'] for r in rows]}, "
@@ -135,6 +154,7 @@ def main():
     show("with -z: CPU s per million, the load alone", "s", marginal(runs, small))
     show("with -z: file bytes per record", "bytes", per_record(runs))
     losses(runs)
+    dumps()
 
 
 main()
