@@ -10,3 +10,4 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 cd "$work"
 python3 "$here/bench.py" "$build/bin/auxrec" "${PERF:-perf}" "$build/prog"
+python3 "$here/checkbench.py" "$build/bin/auxrec"
