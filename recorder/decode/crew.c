@@ -155,6 +155,7 @@ static int decode_slice(struct worker *w, struct slice *s)
 	seg.len = next - first;
 	if (next < v.have)
 		seg.beyond = psb_plus(w->buf + next, v.have - next);
+	queue_forget(v.q, s->from, size);
 	s->covered = seg.len;
 	s->sum.nr_psb = count_psb(seg.p, seg.len);
 	return flow_run(&w->flow, &seg, &s->sum);

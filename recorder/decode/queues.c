@@ -399,3 +399,21 @@ size_t queue_read(const struct queue *q, uint64_t at, uint8_t *ret, size_t n)
 	}
 	return done;
 }
+
+void queue_forget(const struct queue *q, uint64_t at, size_t n)
+{
+	const struct queue_piece *p = queue_piece_at(q, at), *end = q->piece + q->nr;
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uint64_t off, part;
+
+	for (; n && p < end; p++, at += part, n -= part) {
+		uintptr_t from, to;
+
+		off = at - p->at;
+		part = p->len - off < n ? p->len - off : n;
+		from = ((uintptr_t)p->p + off + page - 1) & ~(page - 1);
+		to = ((uintptr_t)p->p + off + part) & ~(page - 1);
+		if (from < to)
+			madvise((void *)from, to - from, MADV_DONTNEED);
+	}
+}

@@ -73,4 +73,8 @@ const struct queue_piece *queue_piece_at(const struct queue *q, uint64_t at);
 /* Bytes from `at` on, to the end of the stretch at most: how many. */
 size_t queue_read(const struct queue *q, uint64_t at, uint8_t *ret, size_t n);
 
+/* Gives the pages of these bytes back: the next one who reads them gets them from the file
+ * again. Only for pieces that lie in a mapped file. */
+void queue_forget(const struct queue *q, uint64_t at, size_t n);
+
 #endif

@@ -34,6 +34,7 @@ struct world {
 	struct decode_report r;
 	struct decode_opts o;
 	uint64_t tsc;
+	uint64_t hidden; /* when memory without a file is mapped over the program */
 	char code[80], data[80];
 };
 
@@ -139,7 +140,7 @@ static void make(struct world *w, uint64_t config, uint32_t cpu, uint32_t tid)
 				  .reference = w->tsc, .idx = 2, .cpu = cpu, .tid = tid };
 	struct fmt_mmap2 m = { .pid = 7, .tid = 7, .addr = BASE, .len = 0x1000, .prot = 5,
 			       .misc = FMT_MISC_USER, .name = w->code };
-	const struct fmt_trailer t = { 0 };
+	const struct fmt_trailer t = { 0 }, later = { .time = w->hidden, .id = 11 };
 	struct fmt_buf *b = &w->file;
 	size_t at;
 
@@ -151,6 +152,9 @@ static void make(struct world *w, uint64_t config, uint32_t cpu, uint32_t tid)
 	fmt_put_pt_info(b, &info);
 	fmt_put_comm(b, false, 7, 7, "seven", &t);
 	fmt_put_mmap2(b, &m, &t);
+	m.name = "//anon";
+	if (w->hidden)
+		fmt_put_mmap2(b, &m, &later);
 	fmt_put_auxtrace(b, &a);
 	fmt_put(b, w->pt.data, w->pt.len);
 	fmt_put_zero(b, a.size - w->pt.len);
@@ -318,6 +322,24 @@ static void missing_code_is_named(void **state)
 	assert_int_equal(w->r.missing[0].image->state, IMAGE_NO_FILE);
 }
 
+static void code_that_was_mapped_over_is_gone(void **state)
+{
+	struct world *w = *state;
+
+	psb(w);
+	enable(w, 0);
+	taken(w, 2);
+	leave(w);
+	w->hidden = w->tsc + 5;
+	enable(w, 0);
+	leave(w);
+	of_thread(w);
+	assert_int_equal(w->r.insns, 3 * TURN + 1);
+	assert_int_equal(w->r.nr_errors, 1);
+	assert_int_equal(w->r.nr_missing, 1);
+	assert_int_equal(w->r.missing[0].image->state, IMAGE_NO_CODE);
+}
+
 static void a_loop_without_packets_ends(void **state)
 {
 	struct world *w = *state;
@@ -414,6 +436,7 @@ int main(void)
 		TEST(trace_without_a_psb_is_not_decodable),
 		TEST(an_error_ends_at_the_next_psb),
 		TEST(missing_code_is_named),
+		TEST(code_that_was_mapped_over_is_gone),
 		TEST(a_loop_without_packets_ends),
 		TEST(without_time_the_threads_last_space_counts),
 		TEST(a_cpu_without_switches_has_no_code),
