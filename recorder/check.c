@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/abi.h"
+#include "format/event.h"
 #include "format/le.h"
 #include "recorder/check_priv.h"
 
@@ -31,6 +32,26 @@ static void lost(struct check *c, const struct check_rec *cr)
 	}
 }
 
+/* A READ whose event counts what it lost: the last of its values, before the trailer. */
+static void take_read(struct check *c, const struct check_rec *cr)
+{
+	const struct fmt_reader_event *e;
+	uint64_t format, n;
+
+	if (cr->event < 0)
+		return;
+	e = &c->r->events[cr->event];
+	format = fmt_attr_read_format(e->attr, e->attr_size);
+	if (!(format & FMT_FORMAT_LOST) || format & FMT_FORMAT_GROUP)
+		return;
+	n = le_get64(cr->rec->p + cr->rec->size - (e->id_all ? e->trailer_size : 0) - 8);
+	if (!n)
+		return;
+	check_find(c, CHECK_LOST_SAMPLES, cr->rec->at, "none lost",
+		   "a READ record that counts them");
+	check_sum(c, CHECK_LOST_SAMPLES, n);
+}
+
 static void take_kernel(struct check *c, const struct check_rec *cr)
 {
 	check_time(c, cr);
@@ -51,6 +72,9 @@ static void take_kernel(struct check *c, const struct check_rec *cr)
 	case FMT_REC_LOST:
 	case FMT_REC_LOST_SAMPLES:
 		lost(c, cr);
+		break;
+	case FMT_REC_READ:
+		take_read(c, cr);
 		break;
 	}
 }

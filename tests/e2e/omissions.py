@@ -63,6 +63,7 @@ class Made:
         self.features = True
         self.index = lambda places: places
         self.sizes = {}   # of header fields, set at last
+        self.patch = {}   # bytes to write at a named place
         self.cut = 0
 
     def trailer(self, event, time, cpu, ident, tid=500):
@@ -175,7 +176,9 @@ class Made:
         for at, value in self.sizes.items():
             was = struct.unpack_from('<Q', head, at)[0]
             head[at:at + 8] = P('<Q', value(was) if callable(value) else value)
-        whole = bytes(head) + b + table + tail
+        whole = bytearray(bytes(head) + b + table + tail)
+        for name, piece in self.patch.items():
+            whole[where[name]:where[name] + len(piece)] = piece
         return whole[:len(whole) - self.cut], where
 
 
@@ -327,6 +330,16 @@ ROWS = [
     ('COMPRESSED2', lambda m: m.changes.append(squeezed(('start', 'switch0', 'aux0'),
                                                                COMPRESSED2)),
      0, 'unknown-type', 'squeezed', 'fails'),
+    ('data.size 8 too big', lambda m: set_to(m, sizes={48: lambda size: size + 8}),
+     1, 'feature', None, None),
+    ('data.size 8 too small', lambda m: set_to(m, sizes={48: lambda size: size - 8}),
+     1, 'feature', None, None),
+    ('a text of 3 GB', lambda m: set_to(m, patch={'feature3': P('<I', 0xb3972f84)}),
+     1, 'feature', 'feature3', None),
+    ('4 billion texts', lambda m: set_to(m, patch={'feature12': P('<I', 0xffffffff)}),
+     1, 'feature', None, None),
+    ('a section beyond all', lambda m: set_to(m, patch={'table': P('<QQ', 1 << 63, 1 << 63)}),
+     1, 'feature', 'table', None),
     ('one index for two cpus', lambda m: set_to(m, idx=[0, 0]),
      1, 'mixed-queue', 'trace0.1', 'ok'),
 ]
@@ -379,7 +392,37 @@ def ask_perf(name, want):
         complain(name, 'perf ends with', got.returncode, 'where it', want)
 
 
+def add(b, at, n):
+    b[at:at + 8] = P('<Q', struct.unpack_from('<Q', b, at)[0] + n)
+
+
+def huge():
+    """The last trace is 5 GiB long, a hole, and the features stand behind it."""
+    more = 5 << 30
+    m = Made()
+    b, where = m.bytes()
+    split = where['trace1.1'] + 48 + 64
+    add(b, 48, more)                    # data.size
+    add(b, where['trace1.1'] + 8, more)
+    add(b, where['aux1.1'] + 16, more)  # aux_size
+    for at in range(where['table'], min(where[w] for w in where if w.startswith('feature')), 16):
+        add(b, at, more)
+    with open('huge.data', 'wb') as f:
+        f.write(b[:split])
+        f.seek(split + more)
+        f.write(b[split:])
+    got = run(AUXREC, 'check', '--json', 'huge.data')
+    os.unlink('huge.data')
+    if got is None or got.returncode:
+        return complain('a file of 5 GiB', got and got.stdout.decode())
+    d = json.loads(got.stdout)
+    if d['findings'] or d['bytes'] != len(b) + more:
+        complain('a file of 5 GiB', d)
+    return None
+
+
 def main():
+    huge()
     has_perf = run(PERF, '--version') is not None if any(
         os.access(os.path.join(d, PERF), os.X_OK) for d in os.environ['PATH'].split(':')
     ) else False

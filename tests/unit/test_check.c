@@ -112,6 +112,9 @@ static void an_interrupted_recording_is_sound_with_a_loss(void **state)
 	memset(f->b.data + FMT_HDR_FEATURES, 0, 32);
 	checkfix_judge_cut(f, end);
 	checkfix_only(f, CHECK_UNFINISHED, 1, FMT_HDR_FEATURES);
+	le_put(f->b.data + FMT_HDR_DATA_SIZE, 0, 8);
+	checkfix_judge_cut(f, DATA); /* before the first record */
+	checkfix_only(f, CHECK_UNFINISHED, 1, FMT_HDR_DATA_SIZE);
 }
 
 static void sections_that_share_bytes_are_told(void **state)

@@ -409,6 +409,30 @@ static void a_frame_that_does_not_inflate_is_damage(void **state)
 	assert_int_equal(f->rep.records, 23); /* what stands behind it is read */
 }
 
+/* COMPRESSED2 tells how long its frame is; behind it may be padding. */
+static void a_frame_ends_within_its_record(void **state)
+{
+	struct checkfix *f = *state;
+	uint64_t said;
+
+	checkfix_begin(f);
+	put_frame(f, 10, 1000);
+	said = f->b.len - f->at - 8;
+	fmt_put_zero(&f->b, 8 + (8 - said % 8) % 8);
+	memmove(f->b.data + f->at + 16, f->b.data + f->at + 8, said);
+	le_put(f->b.data + f->at, FMT_REC_COMPRESSED2, 4);
+	le_put(f->b.data + f->at + FMT_REC_AT_SIZE, f->b.len - f->at, 2);
+	le_put(f->b.data + f->at + 8, said, 8);
+	put_compressed(f, 1, 1 << 20);
+	checkfix_end(f);
+	checkfix_judge(f);
+	checkfix_only(f, CHECK_UNKNOWN_TYPE, 1, f->at); /* newer than perf 6.1 */
+	assert_int_equal(f->rep.records, 11);
+	le_put(f->b.data + f->at + 8, UINT64_MAX, 8);
+	checkfix_judge(f);
+	checkfix_has(f, CHECK_SHORT, 1, f->at);
+}
+
 static void trace_in_a_frame_is_found_by_nobody(void **state)
 {
 	struct checkfix *f = *state;
@@ -488,6 +512,7 @@ int main(void)
 		T(they_hold_no_more_than_their_feature_says),
 		T(they_are_made_by_zstd),
 		T(a_frame_that_does_not_inflate_is_damage),
+		T(a_frame_ends_within_its_record),
 		T(trace_in_a_frame_is_found_by_nobody),
 		T(a_name_has_one_build_id),
 	};

@@ -244,6 +244,19 @@ static void lost_samples_are_added_up_and_none_is_no_loss(void **state)
 	assert_int_equal(f->rep.found[CHECK_LOST_SAMPLES].sum, 3);
 }
 
+static void what_read_records_lost_is_a_loss(void **state)
+{
+	struct checkfix *f = *state;
+
+	checkfix_begin(f);
+	le_put(f->b.data + 272 + FMT_ATTR_AT_READ_FORMAT, FMT_FORMAT_ID | FMT_FORMAT_LOST, 8);
+	checkfix_kernel(f, FMT_REC_READ, 0, (uint64_t[]){ 7, 100, 21, 0 }, 4, dummy);
+	checkfix_kernel(f, FMT_REC_READ, 0, (uint64_t[]){ 7, 100, 21, 4 }, 4, dummy);
+	checkfix_finish(f);
+	checkfix_only(f, CHECK_LOST_SAMPLES, 1, f->at);
+	assert_int_equal(f->rep.found[CHECK_LOST_SAMPLES].sum, 4);
+}
+
 /* At mark k a reader hands out what is not newer than the newest before mark k - 1. */
 static void nothing_comes_later_than_one_round(void **state)
 {
@@ -481,6 +494,7 @@ int main(void)
 		T(ids_that_id_index_leaves_out_are_a_remark),
 		T(losses_are_added_up),
 		T(lost_samples_are_added_up_and_none_is_no_loss),
+		T(what_read_records_lost_is_a_loss),
 		T(nothing_comes_later_than_one_round),
 		T(time_0_is_never_late),
 		T(disorder_without_rounds_is_measured),
