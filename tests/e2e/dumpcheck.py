@@ -255,8 +255,15 @@ def perf_dump(path, pipe):
     return got.returncode, got.stdout, got.stderr
 
 
+def part(path):
+    """Of a directory's file: data.N."""
+    name = os.path.basename(path.decode())
+    return name if re.fullmatch(r'data\.\d+', name) else ''
+
+
 def check_perf(path, must=True):
-    with open(path, 'rb') as f:
+    folder = os.path.isdir(path)
+    with open(path + '/data' if folder else path, 'rb') as f:
         pipe = f.read(16)[8:] == (16).to_bytes(8, 'little')
     base = 16 if pipe else 0  # perf counts from behind the header of a stream
     status, out, err = perf_dump(path, pipe)
@@ -265,21 +272,23 @@ def check_perf(path, must=True):
             complain(path, 'perf ended with', status, err.decode(errors='replace')[-200:])
         return 0
     objects, _ = dump(path)
-    want = sorted((number(m[1].decode()) + base, number(m[3].decode()), int(m[4]))
+    want = sorted((number(m[1].decode()) + base, number(m[3].decode()), part(m[2]), int(m[4]))
                   for m in READ.finditer(out))
     if not pipe:  # decoders of trace make up an event
-        want = [w for w in want if w[::2] != (0, ATTR)]
+        want = [w for w in want if (w[0], w[3]) != (0, ATTR)]
     # perf shows what was compressed in the place of the record that held it.
-    got = sorted((o['pos'], o['bytes'], o['kind']) for o in objects
+    got = sorted((o['pos'], o['bytes'], o.get('part', ''), o['kind']) for o in objects
                  if o['kind'] not in INFLATED)
-    if [w[:2] for w in want] != [g[:2] for g in got]:
+    if [w[:3] for w in want] != [g[:3] for g in got]:
         complain(path, len(got), 'records, perf:', len(want), 'first difference:',
-                 next(((g, w) for g, w in zip(got, want) if g[:2] != w[:2]), 'at the end'))
+                 next(((g, w) for g, w in zip(got, want) if g[:3] != w[:3]), 'at the end'))
     names = {}
     for w, g in zip(want, got):
-        if names.setdefault(w[2], g[2]) != g[2]:
-            complain(path, 'type', w[2], 'is', g[2], 'and', names[w[2]])
-    at = {(o['pos'], o['bytes']): o for o in objects if 'inner' not in o}
+        if names.setdefault(w[3], g[3]) != g[3]:
+            complain(path, 'type', w[3], 'is', g[3], 'and', names[w[3]])
+    at = {(o['pos'], o['bytes']): o for o in objects if not {'inner', 'part'} & set(o)}
+    if folder:  # where perf shows a record it does not tell of which file
+        at = {}
     fields = more = 0
     out = out.decode(errors='replace')
     for m in SHOWED.finditer(out):

@@ -155,6 +155,13 @@ before = [plain(p) for p in got[:gaps[0]] if p["kind"] != "error"]
 assert before == [plain(p) for p in raw[:len(before)]] and len(before) > 100
 END
 
+# The side band that ptdump lists between packets: the same records in the same order.
+sed -nE 's/.*PERF_RECORD_([A-Z0-9_]+).*/\1/p' "$CORPUS/libipt/pevent-dump_verbose.ptdump.exp" |
+	sed 's/^SWITCH_CPU_WIDE.*/SWITCH_CPU_WIDE/' >listed
+want 0 "$AUXREC" dump --as=records,sample_type=0x102c6 \
+	"$CORPUS/libipt/pevent-dump_verbose.primary.sb"
+cut -d ' ' -f 3 out | diff listed - || fail "records of a side band"
+
 want 3 "$AUXREC" dump --packets "$CORPUS/simpleperf/etm/perf_etm.data"
 said 'trace of kind CS_ETM \(3\), not Intel PT'
 [ ! -s out ] || fail "packets of what is not Intel PT"

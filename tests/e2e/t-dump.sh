@@ -22,6 +22,14 @@ fi
 check perf perf.data stack.data
 check lines perf.data stack.data
 
+# A directory with a file for each of perf's threads.
+if is_root && "$PERF" record -q --threads -a -o threads -e dummy:u --switch-events -- \
+	sleep 0.1 >log 2>&1; then
+	check perf threads
+	check lines threads
+	"$AUXREC" dump threads | grep -q ' part="data\.0" ' || fail "no part of a directory"
+fi
+
 # A stream, whole and as it arrives.
 "$PERF" record -q -o - -e dummy:u -- sleep 0.1 >pipe.data 2>log || fail "perf to a pipe"
 check perf pipe.data
