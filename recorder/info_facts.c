@@ -7,6 +7,7 @@
 
 #include "format/abi.h"
 #include "format/event.h"
+#include "format/featcheck.h"
 #include "format/fields.h"
 #include "format/le.h"
 #include "recorder/eventterm.h"
@@ -200,18 +201,19 @@ static const char *feature_name(unsigned feat, char buf[20])
 	return buf;
 }
 
-static void check_text(struct info *i, const struct fmt_reader *r, enum fmt_feat feat)
+static void check_shape(struct info *i, const struct fmt_reader *r, unsigned feat)
 {
+	const char *expected;
 	const uint8_t *p;
-	uint64_t len;
+	uint64_t len, at;
 	char buf[20];
+	int err = fmt_reader_feature(r, (enum fmt_feat)feat, &p, &len);
 
-	/* Recorders that found nothing to say left empty sections (perf 3.8). */
-	if (fmt_reader_feature(r, feat, &p, &len) || !len)
-		return;
-	if (!fmt_reader_feature_str(r, feat))
-		info_fault(i, (uint64_t)(p - r->p),
-			   "a text that ends within feature '%s'",
+	if (err == -EBADMSG)
+		info_fault(i, r->data_end, "feature '%s' within the file",
+			   feature_name(feat, buf));
+	else if (!err && fmt_feature_check(feat, p, len, &at, &expected))
+		info_fault(i, (uint64_t)(p - r->p) + at, "%s in feature '%s'", expected,
 			   feature_name(feat, buf));
 }
 
@@ -233,19 +235,7 @@ static void check_event_desc(struct info *i, const struct fmt_reader *r)
 
 void info_check_features(struct info *i, const struct fmt_reader *r)
 {
-	static const enum fmt_feat texts[] = {
-		FMT_FEAT_HOSTNAME, FMT_FEAT_OSRELEASE, FMT_FEAT_VERSION,
-		FMT_FEAT_ARCH,	   FMT_FEAT_CPUDESC,   FMT_FEAT_CPUID,
-	};
-	const uint8_t *p;
-	uint64_t len;
-	char buf[20];
-
 	for (unsigned k = 0; k < 256; k++)
-		if (fmt_reader_feature(r, (enum fmt_feat)k, &p, &len) == -EBADMSG)
-			info_fault(i, r->data_end, "feature '%s' within the file",
-				   feature_name(k, buf));
-	for (size_t k = 0; k < sizeof(texts) / sizeof(*texts); k++)
-		check_text(i, r, texts[k]);
+		check_shape(i, r, k);
 	check_event_desc(i, r);
 }

@@ -271,10 +271,11 @@ static int by_name(const void *a, const void *b)
 static void complete(const struct images *v, struct image *i)
 {
 	struct image_told key = { .name = (char *)(uintptr_t)i->name };
-	const struct image_told *t, *end = v->told + v->nr_told;
+	const struct image_told *t, *end;
 
 	if (i->id_size || !v->nr_told)
 		return;
+	end = v->told + v->nr_told;
 	t = bsearch(&key, v->told, v->nr_told, sizeof(key), by_name);
 	if (!t)
 		return;
