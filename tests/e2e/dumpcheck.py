@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True  # nothing is left beside the tests
 import corpus
 
 AUXREC, PERF = corpus.AUXREC, corpus.PERF
