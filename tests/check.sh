@@ -15,7 +15,7 @@ chmod 755 "$work" # tests as an ordinary user must get in
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 export PROG="$build/prog" TOOLS="$build/tools" E2E="$here/e2e" AUXREC="$build/bin/auxrec"
-export LC_ALL=C
+export LC_ALL=C PYTHONDONTWRITEBYTECODE=1
 
 note() { # name, exit status, log, seconds
 	case $2 in
