@@ -85,7 +85,8 @@ static void take_feature(struct check *c, const struct fmt_rec *rec)
 
 	/* LAST is the end mark of a pipe. */
 	if (feat != FMT_FEAT_LAST && feat < 256)
-		check_feature(c, (unsigned)feat, rec->p + 16, rec->size - 16u, rec->at + 16);
+		check_feature(c, (unsigned)feat, rec->p + 16, rec->size - 16u,
+			      rec->at + 16);
 }
 
 static void take_time_conv(struct check *c, const struct fmt_rec *rec)

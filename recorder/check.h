@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Is a perf.data file sound? `auxrec check` walks it once, holds every part against the
- * others, and lists what it finds. Each kind of finding has a name, a severity, and one row:
- * the first of its kind with place and words, and how many more there were.
+ * others, and lists what it finds. Each kind of finding has a name, a severity, and one
+ * row: the first of its kind with place and words, and how many more there were.
  *
  *   damage  the file contradicts the format or itself: readers refuse it, stop in it, or
  *           take from it what is not true
  *   loss    the file is what its recorder wrote, but something is missing from the
- *           recording: lost records, trace that was announced and is not there, a recording
- *           that was interrupted
+ *           recording: lost records, trace that was announced and is not there, a
+ *           recording that was interrupted
  *   remark  allowed, and worth knowing: what old or new readers do not take
  *
  * Memory does not grow with the file: one row per kind, cpu, queue, kernel id and switch
- * source, up to CHECK_ROWS_MAX each; what goes beyond is not judged, and that is a remark.
+ * source, up to CHECK_ROWS_MAX each; what goes beyond is not judged, and that is a
+ * remark.
  *
- * Rules: tools/perf/util/{header,session,auxtrace,ordered-events,intel-pt}.c (Linux 6.1 and
- * 6.12), perf_event_open(2).
+ * Rules: tools/perf/util/{header,session,auxtrace,ordered-events,intel-pt}.c (Linux 6.1
+ * and 6.12), perf_event_open(2).
  */
 #ifndef RECORDER_CHECK_H
 #define RECORDER_CHECK_H
@@ -108,7 +109,7 @@ enum { CHECK_FOUND_MAX = 200, CHECK_EXPECTED_MAX = 120 };
 /* The first of a kind. */
 struct check_found {
 	uint64_t n;    /* how many there were; 0: none */
-	uint64_t sum;  /* of what they say: bytes, records, samples; 0: nothing to add up */
+	uint64_t sum;  /* of what they say: bytes, records ...; 0: nothing to add up */
 	const char *path; /* of the file it is in, which may be a part of a directory */
 	unsigned part; /* 0: the file itself */
 	bool has_at;   /* false: the fault has no place, something is missing */
@@ -122,8 +123,8 @@ struct check_report {
 	bool unfinished;
 };
 
-/* Judges what input_open gave for *in, which returned `err`. 0, or -errno where nothing could
- * be judged: no memory, or a system call failed. */
+/* Judges what input_open gave for *in, which returned `err`. 0, or -errno where nothing
+ * could be judged: no memory, or a system call failed. */
 __attribute__((warn_unused_result))
 int check_file(struct check_report *ret, struct input *in, int err);
 
@@ -132,8 +133,8 @@ enum check_severity check_severity_of(enum check_kind k);
 const char *check_severity_name(enum check_severity s);
 /* Worst of what was found; CHECK_REMARK where there is nothing or nothing worse. */
 enum check_severity check_verdict(const struct check_report *r);
-/* Kinds that were found: damage first, then losses, then remarks, each by its place. *ret_n of
- * them in order[]. */
+/* Kinds that were found: damage first, then losses, then remarks, each by its place.
+ * *ret_n of them in order[]. */
 void check_order(const struct check_report *r, enum check_kind order[CHECK_NR_KINDS],
 		 size_t *ret_n);
 

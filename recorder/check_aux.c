@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * AUX records, by which the kernel announces trace, against AUXTRACE records, which have it.
+ * AUX records, by which the kernel announces trace, against AUXTRACE records, which have
+ * it.
  *
- * Both give places in the endless stream of a queue, so both become sets of ranges, and the
- * sets are compared at the end: one AUXTRACE may hold what several AUX records announced, or
- * half of one. An AUXTRACE is padded to whole words, so differences below 8 bytes are none.
+ * Both give places in the endless stream of a queue, so both become sets of ranges, and
+ * the sets are compared at the end: one AUXTRACE may hold what several AUX records
+ * announced, or half of one. An AUXTRACE is padded to whole words, so differences below 8
+ * bytes are none.
  *
- * Of snapshots nothing is compared: an AUX record with OVERWRITE announces the whole buffer
- * each time, and what is saved of it is the recorder's choice.
+ * Of snapshots nothing is compared: an AUX record with OVERWRITE announces the whole
+ * buffer each time, and what is saved of it is the recorder's choice.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,8 +22,8 @@
 
 enum { PADDING = 8 };
 
-/* A queue of a thread is known by that thread, one of a cpu by the idx that ID_INDEX ties ids
- * to, or else by the cpu. */
+/* A queue of a thread is known by that thread, one of a cpu by the idx that ID_INDEX ties
+ * ids to, or else by the cpu. */
 enum key { BY_IDX, BY_CPU, BY_TID };
 
 static struct check_queue *queue(struct check *c, enum key by, uint32_t v)
@@ -83,16 +85,18 @@ static void flags(struct check *c, const struct check_rec *cr, uint64_t f)
 		enum check_kind kind;
 		const char *name, *why;
 	} gaps[] = {
-		{ FMT_AUX_TRUNCATED, CHECK_AUX_TRUNCATED, "TRUNCATED", "the buffer was full" },
+		{ FMT_AUX_TRUNCATED, CHECK_AUX_TRUNCATED, "TRUNCATED",
+		 "the buffer was full" },
 		{ FMT_AUX_PARTIAL, CHECK_AUX_PARTIAL, "PARTIAL", "the trace has gaps" },
 		{ FMT_AUX_COLLISION, CHECK_AUX_COLLISION, "COLLISION",
-		  "another trace was taken at the time" },
+		 "another trace was taken at the time" },
 	};
 
 	for (size_t i = 0; i < sizeof(gaps) / sizeof(*gaps); i++)
 		if (f & gaps[i].flag)
 			check_find(c, gaps[i].kind, cr->rec->at, "none",
-				   "an AUX record with %s: %s", gaps[i].name, gaps[i].why);
+				   "an AUX record with %s: %s", gaps[i].name,
+				   gaps[i].why);
 	if (f & ~known)
 		check_find(c, CHECK_AUX_FLAGS, cr->rec->at, "flags that are known",
 			   "an AUX record with flags %#" PRIx64, f & ~known);
@@ -123,7 +127,8 @@ void check_aux(struct check *c, const struct check_rec *cr)
 static bool hidden(struct check *c, const struct fmt_rec *rec)
 {
 	if (rec->inflated)
-		check_find(c, CHECK_HIDDEN_TRACE, rec->at, "trace outside of COMPRESSED records",
+		check_find(c, CHECK_HIDDEN_TRACE, rec->at,
+			   "trace outside of COMPRESSED records",
 			   "an AUXTRACE record in one, where no reader finds it");
 	else if (c->part)
 		check_find(c, CHECK_HIDDEN_TRACE, rec->at, "trace in the file 'data'",
@@ -151,23 +156,27 @@ static void mixed(struct check *c, const struct check_queue *q, const struct fmt
 
 	if (idx == q->idx && cpu == q->cpu && tid == q->tid)
 		return;
-	snprintf(expected, sizeof(expected), "queue %" PRIu32 ", cpu %d, thread %d as before",
-		 q->idx, (int)q->cpu, (int)q->tid);
+	snprintf(expected, sizeof(expected),
+		 "queue %" PRIu32 ", cpu %d, thread %d as before", q->idx, (int)q->cpu,
+		 (int)q->tid);
 	check_find(c, CHECK_MIXED_QUEUE, rec->at, expected,
-		   "trace of queue %" PRIu32 ", cpu %d, thread %d", idx, (int)cpu, (int)tid);
+		   "trace of queue %" PRIu32 ", cpu %d, thread %d", idx, (int)cpu,
+		   (int)tid);
 }
 
-static void follows(struct check *c, const struct check_queue *q, const struct fmt_rec *rec,
-		    uint64_t offset)
+static void follows(struct check *c, const struct check_queue *q,
+		    const struct fmt_rec *rec, uint64_t offset)
 {
 	bool again = c->aux.snapshot || q->overwrite;
 	char expected[CHECK_EXPECTED_MAX];
 
 	if (q->nr_trace < 2 || offset >= q->next || q->next - offset < PADDING)
 		return;
-	snprintf(expected, sizeof(expected), "stream offset %#" PRIx64 " or more", q->next);
+	snprintf(expected, sizeof(expected), "stream offset %#" PRIx64 " or more",
+		 q->next);
 	check_find(c, again ? CHECK_AUX_AGAIN : CHECK_AUX_OVERLAP, rec->at, expected,
-		   "trace of queue %" PRIu32 " from offset %#" PRIx64 " on, which was there before",
+		   "trace of queue %" PRIu32 " from offset %#" PRIx64
+		   " on, which was there before",
 		   q->idx, offset);
 }
 
@@ -181,8 +190,8 @@ void check_auxtrace(struct check *c, const struct check_rec *cr)
 		return;
 	c->aux.nr_trace++;
 	if (!c->aux.nr_info)
-		check_find(c, CHECK_NO_AUX_INFO, rec->at, "an AUXTRACE_INFO record before it",
-			   "an AUXTRACE record");
+		check_find(c, CHECK_NO_AUX_INFO, rec->at,
+			   "an AUXTRACE_INFO record before it", "an AUXTRACE record");
 	q = queue_of_trace(c, rec);
 	if (!q)
 		return;
@@ -192,7 +201,8 @@ void check_auxtrace(struct check *c, const struct check_rec *cr)
 	offset = le_get64(rec->p + FMT_AUXTRACE_AT_SIZE + 8);
 	size = le_get64(rec->p + FMT_AUXTRACE_AT_SIZE);
 	if (size > UINT64_MAX - offset) {
-		check_find(c, CHECK_ODD, rec->at, "an offset that leaves room for its bytes",
+		check_find(c, CHECK_ODD, rec->at,
+			   "an offset that leaves room for its bytes",
 			   "an AUXTRACE record at offset %#" PRIx64, offset);
 		return;
 	}
@@ -228,31 +238,42 @@ static void gaps(struct check *c, const struct check_queue *q)
 	if (!n)
 		return;
 	check_find(c, CHECK_AUX_GAP, q->at, "trace that goes on where it stopped",
-		   "%" PRIu64 " bytes missing in queue %" PRIu32 ", from stream offset %#" PRIx64
-		   " on", n, q->idx, first);
+		   "%" PRIu64 " bytes missing in queue %" PRIu32
+		   ", from stream offset %#" PRIx64 " on",
+		   n, q->idx, first);
 	check_sum(c, CHECK_AUX_GAP, n);
 }
 
-static void compare(struct check *c, const struct check_queue *q)
+static void absent(struct check *c, const struct check_queue *q)
 {
-	uint64_t first = 0, n = check_extents_minus(&q->announced, &q->present, PADDING, &first);
+	static const char *const whose[] = {
+		[BY_IDX] = "queue",
+		[BY_CPU] = "the queue of cpu",
+		[BY_TID] = "the queue of thread",
+	};
+	uint64_t first = 0;
+	uint64_t n = check_extents_minus(&q->announced, &q->present, PADDING, &first);
 
-	if (n) {
-		check_find(c, CHECK_AUX_ABSENT, q->aux_at, "all trace that AUX records announce",
-			   "%" PRIu64 " bytes absent in %s %u, from stream offset %#" PRIx64
-			   " on", n, q->key >> 56 == BY_IDX ? "queue" :
-			   q->key >> 56 == BY_CPU ? "the queue of cpu" : "the queue of thread",
-			   (unsigned)q->key, first);
-		check_sum(c, CHECK_AUX_ABSENT, n);
-	}
-	gaps(c, q);
-	n = check_extents_minus(&q->present, &q->announced, PADDING, &first);
-	if (n) {
-		check_find(c, CHECK_AUX_UNANNOUNCED, q->at, "AUX records that announce all of it",
-			   "%" PRIu64 " bytes of queue %" PRIu32 " that none does, from stream "
-			   "offset %#" PRIx64 " on", n, q->idx, first);
-		check_sum(c, CHECK_AUX_UNANNOUNCED, n);
-	}
+	if (!n)
+		return;
+	check_find(c, CHECK_AUX_ABSENT, q->aux_at, "all trace that AUX records announce",
+		   "%" PRIu64 " bytes absent in %s %u, from stream offset %#" PRIx64 " on", n,
+		   whose[q->key >> 56], (unsigned)q->key, first);
+	check_sum(c, CHECK_AUX_ABSENT, n);
+}
+
+static void unannounced(struct check *c, const struct check_queue *q)
+{
+	uint64_t first = 0;
+	uint64_t n = check_extents_minus(&q->present, &q->announced, PADDING, &first);
+
+	if (!n)
+		return;
+	check_find(c, CHECK_AUX_UNANNOUNCED, q->at, "AUX records that announce all of it",
+		   "%" PRIu64 " bytes of queue %" PRIu32
+		   " that none does, from stream offset %#" PRIx64 " on",
+		   n, q->idx, first);
+	check_sum(c, CHECK_AUX_UNANNOUNCED, n);
 }
 
 void check_aux_end(struct check *c)
@@ -264,8 +285,11 @@ void check_aux_end(struct check *c)
 	for (size_t i = 0; i < a->queues.n && !c->err; i++) {
 		const struct check_queue *q = check_map_at(&a->queues, i);
 
-		if (!q->overwrite && !q->spoilt)
-			compare(c, q);
+		if (q->overwrite || q->spoilt)
+			continue;
+		absent(c, q);
+		gaps(c, q);
+		unannounced(c, q);
 	}
 }
 

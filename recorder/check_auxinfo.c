@@ -2,8 +2,9 @@
 /*
  * AUXTRACE_INFO: what a decoder is told of the trace, against the events and the records.
  *
- * The rules of Intel PT are those of tools/perf/util/intel-pt.c (Linux 6.1): what that file
- * refuses, or divides by 0 for, is damage; what it takes without time stamps is a remark.
+ * The rules of Intel PT are those of tools/perf/util/intel-pt.c (Linux 6.1): what that
+ * file refuses, or divides by 0 for, is damage; what it takes without time stamps is a
+ * remark.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -79,7 +80,8 @@ static uint64_t flags(const struct fmt_reader_event *e)
 	return fmt_attr_flags(e->attr, e->attr_size);
 }
 
-static const struct fmt_reader_event *event_of_pmu(const struct fmt_reader *r, uint64_t type)
+static const struct fmt_reader_event *event_of_pmu(const struct fmt_reader *r,
+						   uint64_t type)
 {
 	for (size_t i = 0; i < r->nr_events; i++)
 		if (fmt_attr_type(r->events[i].attr, r->events[i].attr_size) == type)
@@ -91,7 +93,8 @@ static const struct fmt_reader_event *event_of_pmu(const struct fmt_reader *r, u
 static int lacks(const struct fmt_reader *r, uint64_t bit)
 {
 	for (size_t i = 0; i < r->nr_events; i++)
-		if (!(fmt_attr_sample_type(r->events[i].attr, r->events[i].attr_size) & bit))
+		if (!(fmt_attr_sample_type(r->events[i].attr, r->events[i].attr_size) &
+		      bit))
 			return (int)i;
 	return -1;
 }
@@ -118,7 +121,8 @@ static void switches(struct check *c, const struct fmt_pt_info *i)
 	const struct check_aux *a = &c->aux;
 
 	/* Names come last: without them the tracepoint cannot be told. */
-	if (i->have_sched_switch == BY_TRACEPOINT && c->r->finished && !has_tracepoint(c->r))
+	if (i->have_sched_switch == BY_TRACEPOINT && c->r->finished &&
+	    !has_tracepoint(c->r))
 		check_find(c, CHECK_AUX_INFO, a->info_at, "an event sched:sched_switch",
 			   "have_sched_switch 1, switches by tracepoint");
 	if (i->have_sched_switch == BY_SWITCH && !has_context_switch(c->r))
@@ -145,7 +149,8 @@ static void conversion(struct check *c, const struct fmt_pt_info *i)
 		return;
 	}
 	if (i->time_mult && !i->max_nonturbo_ratio && i->time_shift < 32 &&
-	    ((uint64_t)1 << i->time_shift) * UINT64_C(1000000000) / i->time_mult < 50000000)
+	    ((uint64_t)1 << i->time_shift) * UINT64_C(1000000000) / i->time_mult <
+		    50000000)
 		check_find(c, CHECK_AUX_INFO, at,
 			   "a TSC of 50 MHz or more, or a max_nonturbo_ratio",
 			   "time_mult %" PRIu64 ", time_shift %" PRIu64, i->time_mult,
@@ -201,7 +206,8 @@ void check_auxinfo_end(struct check *c)
 	if (!a->nr_info || a->info_size < BODY)
 		return;
 	if (!least_words(a->kind))
-		check_find(c, CHECK_UNKNOWN_TYPE, a->info_at, "a kind of trace that is known",
+		check_find(c, CHECK_UNKNOWN_TYPE, a->info_at,
+			   "a kind of trace that is known",
 			   "AUXTRACE_INFO of kind %" PRIu32, a->kind);
 	/* Recordings that were decoded keep the record, and nothing of the trace. */
 	if (a->kind == FMT_AUXTRACE_INTEL_PT)

@@ -16,7 +16,8 @@ static void take(struct check *c, const uint8_t *p, size_t size)
 {
 	const char *name = (const char *)p + FMT_BUILD_ID_AT_NAME;
 	size_t len = strnlen(name, size - FMT_BUILD_ID_AT_NAME);
-	struct check_name *row = check_row(c, &c->names, hash_bytes(HASH_INIT, name, len));
+	struct check_name *row =
+		check_row(c, &c->names, hash_bytes(HASH_INIT, name, len));
 	uint8_t id_size = ID_MAX;
 
 	if (!row)
@@ -50,7 +51,8 @@ void check_build_ids_begin(struct check *c)
 	}
 }
 
-/* Zeros at the end of an id are padding: the one has 20 bytes always, the other its own. */
+/* Zeros at the end of an id are padding: the one has 20 bytes always, the other its own.
+ */
 static bool same(const uint8_t *a, size_t n, const uint8_t *b, size_t m)
 {
 	size_t k = n < m ? n : m;

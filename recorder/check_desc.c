@@ -16,9 +16,10 @@ static uint64_t place(const struct check *c, const struct check_section *s)
 	return (uint64_t)(s->p - c->in->r.p) + s->at;
 }
 
-/* Recorders clear in the copy what old readers would stumble over, so the parts of an attr
- * that say what is counted and how samples look are compared, and not its flags. */
-static void same_attr(struct check *c, const struct check_section *s, size_t i, uint64_t size)
+/* Recorders clear in the copy what old readers would stumble over, so the parts of an
+ * attr that say what is counted and how samples look are compared, and not its flags. */
+static void same_attr(struct check *c, const struct check_section *s, size_t i,
+		      uint64_t size)
 {
 	const struct fmt_reader_event *e = &c->in->r.events[i];
 	const uint8_t *p = s->p + s->at;
@@ -40,7 +41,8 @@ static void same_ids(struct check *c, struct check_section *s, size_t i, uint64_
 
 	if (n != e->nr_ids)
 		check_find(c, CHECK_EVENT_DESC, at, "as many ids as in the attrs section",
-			   "event %zu with %" PRIu64 " ids, and %zu there", i, n, e->nr_ids);
+			   "event %zu with %" PRIu64 " ids, and %zu there", i, n,
+			   e->nr_ids);
 	for (uint64_t k = 0; k < n && !s->bad; k++) {
 		id = check_take(s, 8, "");
 		if (k < e->nr_ids && id != le_get64(e->ids + 8 * k))
@@ -60,8 +62,10 @@ static void events(struct check *c)
 	n = check_take(&s, 4, "");
 	size = check_take(&s, 4, "");
 	if (!s.bad && n != c->r->nr_events && !c->r->pipe)
-		check_find(c, CHECK_EVENT_DESC, place(c, &s) - 8, "as many as there are events",
-			   "%" PRIu64 " descriptions, and %zu events", n, c->r->nr_events);
+		check_find(c, CHECK_EVENT_DESC, place(c, &s) - 8,
+			   "as many as there are events",
+			   "%" PRIu64 " descriptions, and %zu events", n,
+			   c->r->nr_events);
 	for (size_t i = 0; i < n && i < c->r->nr_events && !s.bad; i++) {
 		if (size <= s.len - s.at)
 			same_attr(c, &s, i, size);
@@ -91,8 +95,10 @@ static void groups(struct check *c)
 		if (leader < end || !members || leader >= c->r->nr_events ||
 		    members > c->r->nr_events - leader)
 			check_find(c, CHECK_GROUP_DESC, at,
-				   "a leader and members among the events, behind other groups",
-				   "a group of %" PRIu64 " from event %" PRIu64 " on, of %zu",
+				   "a leader and members among the events, behind other "
+				   "groups",
+				   "a group of %" PRIu64 " from event %" PRIu64
+				   " on, of %zu",
 				   members, leader, c->r->nr_events);
 		end = leader + members;
 	}

@@ -2,8 +2,8 @@
 /*
  * A recording that is a directory: the files beside `data`.
  *
- * kcore_dir/kcore is an ELF file of the kernel's code (elf(5)); its head is looked at and its
- * segments are held against the size of the file.
+ * kcore_dir/kcore is an ELF file of the kernel's code (elf(5)); its head is looked at and
+ * its segments are held against the size of the file.
  */
 #include <elf.h>
 #include <errno.h>
@@ -20,7 +20,8 @@
 
 enum { SEGMENTS_MAX = 4096 };
 
-static void bad_kcore(struct check *c, uint64_t at, const char *expected, const char *found)
+static void bad_kcore(struct check *c, uint64_t at, const char *expected,
+		      const char *found)
 {
 	check_find(c, CHECK_KCORE, at, expected, "kcore_dir/kcore: %s", found);
 }
@@ -34,19 +35,21 @@ static void segment(struct check *c, const uint8_t *p, uint64_t at, uint64_t siz
 	if (le_get32(p) != PT_LOAD || (from <= size && len <= size - from))
 		return;
 	snprintf(found, sizeof(found),
-		 "%" PRIu64 " bytes from byte %" PRIu64 " on, in a file of %" PRIu64, len, from,
-		 size);
+		 "%" PRIu64 " bytes from byte %" PRIu64 " on, in a file of %" PRIu64, len,
+		 from, size);
 	bad_kcore(c, at, "segments within the file", found);
 }
 
 static void segments(struct check *c, int fd, const uint8_t *head, uint64_t size)
 {
 	uint64_t at = le_get64(head + offsetof(Elf64_Ehdr, e_phoff));
-	size_t n = le_get16(head + offsetof(Elf64_Ehdr, e_phnum)), step = sizeof(Elf64_Phdr);
+	size_t n = le_get16(head + offsetof(Elf64_Ehdr, e_phnum));
+	const size_t step = sizeof(Elf64_Phdr);
 	uint8_t p[sizeof(Elf64_Phdr)];
 
 	if (!n || le_get16(head + offsetof(Elf64_Ehdr, e_phentsize)) != step)
-		bad_kcore(c, offsetof(Elf64_Ehdr, e_phentsize), "program headers", "none");
+		bad_kcore(c, offsetof(Elf64_Ehdr, e_phentsize), "program headers",
+			  "none");
 	for (size_t i = 0; i < n && i < SEGMENTS_MAX; i++, at += step) {
 		if (at > INT64_MAX || pread(fd, p, step, (off_t)at) != (ssize_t)step) {
 			bad_kcore(c, at, "a whole program header", "the end of the file");
@@ -81,11 +84,12 @@ static void beside(struct check *c, int dir, const char *name)
 	struct stat st;
 
 	if (fstatat(dir, name, &st, 0))
-		check_find(c, CHECK_KCORE, CHECK_NOWHERE, "a copy of what the kernel says",
-			   "%s: %s", name, strerror(errno));
+		check_find(c, CHECK_KCORE, CHECK_NOWHERE,
+			   "a copy of what the kernel says", "%s: %s", name,
+			   strerror(errno));
 	else if (!S_ISREG(st.st_mode) || !st.st_size)
-		check_find(c, CHECK_KCORE, CHECK_NOWHERE, "a file with something in it", "%s",
-			   name);
+		check_find(c, CHECK_KCORE, CHECK_NOWHERE, "a file with something in it",
+			   "%s", name);
 }
 
 static void parts(struct check *c, int dir)
@@ -99,7 +103,8 @@ static void parts(struct check *c, int dir)
 			   "none in the directory");
 	else if (!in_parts && !faccessat(dir, "data.0", F_OK, 0))
 		check_find(c, CHECK_PARTS, CHECK_NOWHERE,
-			   "the feature 'dir format', or nobody reads it", "a file data.0");
+			   "the feature 'dir format', or nobody reads it",
+			   "a file data.0");
 }
 
 void check_dir(struct check *c)

@@ -63,7 +63,8 @@ static void layouts(struct check *c)
 		else if (before(st) != before(first) || behind(st) != behind(first))
 			check_find(c, CHECK_LAYOUT, attr_at(c, i),
 				   "the id at one place in the records of all events",
-				   "event %zu with sample_type %#" PRIx64 ", event 0 with %#" PRIx64,
+				   "event %zu with sample_type %#" PRIx64
+				   ", event 0 with %#" PRIx64,
 				   i, st, first);
 		if (id_all(c, i) != id_all(c, 0))
 			check_find(c, CHECK_LAYOUT, attr_at(c, i),

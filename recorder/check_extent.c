@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first range that ends at or behind `at`: ranges mostly come in order, so the last one
- * is looked at first. */
+/* The first range that ends at or behind `at`: ranges mostly come in order, so the last
+ * one is looked at first. */
 static size_t place(const struct check_extents *x, uint64_t at)
 {
 	size_t lo = 0, hi = x->n, mid;

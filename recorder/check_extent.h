@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which bytes of a stream were told of: a bounded, sorted list of ranges that do not touch. */
+/* Which bytes of a stream were told of: a bounded, sorted list of ranges that do not
+ * touch. */
 #ifndef RECORDER_CHECK_EXTENT_H
 #define RECORDER_CHECK_EXTENT_H
 
@@ -19,8 +20,8 @@ struct check_extents {
 /* Adds [from, to); an empty range is none. 0, -ENOMEM, -ENOSPC: too many ranges. */
 __attribute__((warn_unused_result))
 int check_extents_add(struct check_extents *x, uint64_t from, uint64_t to);
-/* Bytes of a that are not in b, in pieces of `least` bytes and more; *ret_first, when there
- * are any, is the first of them. */
+/* Bytes of a that are not in b, in pieces of `least` bytes and more; *ret_first, when
+ * there are any, is the first of them. */
 uint64_t check_extents_minus(const struct check_extents *a, const struct check_extents *b,
 			     uint64_t least, uint64_t *ret_first);
 /* The ranges between those of x. The same errors. */

@@ -36,7 +36,8 @@ static void times(struct check *c, const uint8_t *p, uint64_t at)
 
 	if (first > last)
 		check_find(c, CHECK_FEATURE, at, "a first time before the last",
-			   "feature 'sample time' from %" PRIu64 " to %" PRIu64, first, last);
+			   "feature 'sample time' from %" PRIu64 " to %" PRIu64, first,
+			   last);
 }
 
 /* cache and memory topology: readers take version 1 alone. */
@@ -45,8 +46,9 @@ static void version(struct check *c, unsigned feat, uint64_t v, uint64_t at)
 	char name[40];
 
 	if (v != 1)
-		check_find(c, CHECK_UNKNOWN_FEATURE, at, "version 1, or readers pass it over",
-			   "%s of version %" PRIu64, name_of(feat, name), v);
+		check_find(c, CHECK_UNKNOWN_FEATURE, at,
+			   "version 1, or readers pass it over", "%s of version %" PRIu64,
+			   name_of(feat, name), v);
 }
 
 static void closer(struct check *c, unsigned feat, struct check_section *s, uint64_t at)
@@ -59,8 +61,8 @@ static void closer(struct check *c, unsigned feat, struct check_section *s, uint
 		check_topology(s, c->nr_cpus);
 	if (s->bad)
 		check_find(c, CHECK_FEATURE, at + s->at, s->bad,
-			   "%" PRIu64 " of the %" PRIu64 " bytes of %s", s->len - s->at, s->len,
-			   name_of(feat, name));
+			   "%" PRIu64 " of the %" PRIu64 " bytes of %s", s->len - s->at,
+			   s->len, name_of(feat, name));
 }
 
 /* What a payload that can be followed says. */
@@ -88,11 +90,13 @@ static void meaning(struct check *c, unsigned feat, const uint8_t *p, uint64_t a
 		break;
 	}
 	if (feat == FMT_FEAT_DIR_FORMAT && !c->in->dir)
-		check_find(c, CHECK_PARTS, at, "a directory, with the records in files data.N",
+		check_find(c, CHECK_PARTS, at,
+			   "a directory, with the records in files data.N",
 			   "feature 'dir format' in a file");
 }
 
-void check_feature(struct check *c, unsigned feat, const uint8_t *p, uint64_t len, uint64_t at)
+void check_feature(struct check *c, unsigned feat, const uint8_t *p, uint64_t len,
+		   uint64_t at)
 {
 	struct check_section s = { .p = p, .len = len };
 	const char *expected;
@@ -110,7 +114,8 @@ void check_feature(struct check *c, unsigned feat, const uint8_t *p, uint64_t le
 				   "%s of 0 bytes", name);
 	} else if (fmt_feature_check(feat, p, len, &bad, &expected)) {
 		check_find(c, CHECK_FEATURE, at + bad, expected,
-			   "%" PRIu64 " of the %" PRIu64 " bytes of %s", len - bad, len, name);
+			   "%" PRIu64 " of the %" PRIu64 " bytes of %s", len - bad, len,
+			   name);
 	} else {
 		closer(c, feat, &s, at);
 		meaning(c, feat, p, at);

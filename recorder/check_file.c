@@ -86,7 +86,8 @@ static void overlaps(struct check *c, const struct sections *all)
 		if (s->len > t->at - s->at)
 			check_find(c, CHECK_OVERLAP, t->told_at,
 				   "sections that do not overlap",
-				   "%s at byte %" PRIu64 ", before the end of %s at byte %" PRIu64,
+				   "%s at byte %" PRIu64
+				   ", before the end of %s at byte %" PRIu64,
 				   name_of(t, a), t->at, name_of(s, b), s->at + s->len);
 	}
 }
@@ -117,9 +118,11 @@ static void ids_apart(struct check *c)
 		const struct fmt_reader_event *e = &r->events[i];
 		uint64_t at = (uint64_t)(e->ids - r->p);
 
-		if (e->nr_ids && (at < word(c, FMT_HDR_SIZE) ||
-				  (at < r->data_end && at + 8 * e->nr_ids > r->data_offset)))
-			check_find(c, CHECK_OVERLAP, (uint64_t)(e->attr - r->p) + e->attr_size,
+		if (e->nr_ids &&
+		    (at < word(c, FMT_HDR_SIZE) ||
+		     (at < r->data_end && at + 8 * e->nr_ids > r->data_offset)))
+			check_find(c, CHECK_OVERLAP,
+				   (uint64_t)(e->attr - r->p) + e->attr_size,
 				   "ids outside of the header and of the data",
 				   "ids of event %zu at byte %" PRIu64, i, at);
 	}
@@ -135,8 +138,8 @@ void check_sections(struct check *c)
 		return;
 	step = word(c, FMT_HDR_ATTR_SIZE);
 	add(&all, "the file header", 0, 0, word(c, FMT_HDR_SIZE), FMT_HDR_SIZE);
-	add(&all, "the attrs section", 0, word(c, FMT_HDR_ATTRS), word(c, FMT_HDR_ATTRS + 8),
-	    FMT_HDR_ATTRS);
+	add(&all, "the attrs section", 0, word(c, FMT_HDR_ATTRS),
+	    word(c, FMT_HDR_ATTRS + 8), FMT_HDR_ATTRS);
 	add(&all, "the data section", 0, r->data_offset, r->data_end - r->data_offset,
 	    FMT_HDR_DATA);
 	add_features(c, &all);
@@ -145,7 +148,8 @@ void check_sections(struct check *c)
 	trailing(c, &all);
 	ids_apart(c);
 	if (word(c, FMT_HDR_ATTRS + 8) % step)
-		check_find(c, CHECK_LAYOUT, FMT_HDR_ATTRS + 8, "whole entries of attr_size",
+		check_find(c, CHECK_LAYOUT, FMT_HDR_ATTRS + 8,
+			   "whole entries of attr_size",
 			   "attrs of %" PRIu64 " bytes, attr_size %" PRIu64,
 			   word(c, FMT_HDR_ATTRS + 8), step);
 	check_features(c);
@@ -168,7 +172,8 @@ void check_end_of_walk(struct check *c, int got, const struct fmt_reader *r)
 			   "%" PRIu64 " bytes", left);
 	else
 		check_find(c, got == -ENODATA ? CHECK_CUT : CHECK_BROKEN, at, r->bad_what,
-			   "a header that says %s, %u bytes; %" PRIu64 " bytes are not read",
+			   "a header that says %s, %u bytes; %" PRIu64
+			   " bytes are not read",
 			   check_type(le_get32(r->p + at), type),
 			   le_get16(r->p + at + FMT_REC_AT_SIZE), left);
 }

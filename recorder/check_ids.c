@@ -27,7 +27,8 @@ static void take(struct check *c, uint64_t at, const uint8_t *p)
 	if ((was.idx || was.cpu || was.tid) &&
 	    (was.idx != row->idx || was.cpu != row->cpu || was.tid != row->tid))
 		check_find(c, CHECK_ID_INDEX, at, "one queue, cpu and thread for an id",
-			   "id %" PRIu64 " of queue %" PRIu64 " again, as of queue %" PRIu64,
+			   "id %" PRIu64 " of queue %" PRIu64
+			   " again, as of queue %" PRIu64,
 			   id, was.idx, row->idx);
 }
 
@@ -56,7 +57,8 @@ void check_ids_end(struct check *c)
 				check_find(c, CHECK_NO_IDS,
 					   (uint64_t)(r->events[i].ids + 8 * k - r->p),
 					   "every id of the events in ID_INDEX",
-					   "id %" PRIu64 " of event %zu, which is not there",
+					   "id %" PRIu64
+					   " of event %zu, which is not there",
 					   id, i);
 		}
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The AUXTRACE index (feature 18) against the records. Readers that find one good entry
- * decode only what is in it, so an index that leaves out a record loses trace without a word.
+ * decode only what is in it, so an index that leaves out a record loses trace without a
+ * word.
  *
  * Entries are in the order of the file, and so is the walk: one place in each is enough.
  */
@@ -63,7 +64,8 @@ void check_index_begin(struct check *c)
 	const uint8_t *p;
 	uint64_t len;
 
-	if (c->r->pipe || fmt_reader_feature(c->r, FMT_FEAT_AUXTRACE, &p, &len) || len < 8)
+	if (c->r->pipe || fmt_reader_feature(c->r, FMT_FEAT_AUXTRACE, &p, &len) ||
+	    len < 8)
 		return;
 	x->at = (uint64_t)(p - c->r->p);
 	x->n = le_get64(p);
@@ -97,7 +99,8 @@ static bool look_up(struct check *c, uint64_t at)
 			foreign(c, entry);
 		else if (found)
 			check_find(c, CHECK_INDEX_TWICE, x->at, "each record once",
-				   "two entries of the AUXTRACE index for byte %" PRIu64, at);
+				   "two entries of the AUXTRACE index for byte %" PRIu64,
+				   at);
 		else if (le_get64(x->p + x->next * ENTRY + 8) != FMT_AUXTRACE_RECORD_SIZE)
 			check_find(c, CHECK_INDEX_FOREIGN, x->at, "size 48",
 				   "an entry of the AUXTRACE index for byte %" PRIu64

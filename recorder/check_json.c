@@ -12,7 +12,8 @@ static json_t *found(const struct check_report *r, enum check_kind k, int *err)
 	json_t *o = json_object();
 
 	jtree_set(o, "kind", json_string(check_kind_name(k)), err);
-	jtree_set(o, "severity", json_string(check_severity_name(check_severity_of(k))), err);
+	jtree_set(o, "severity", json_string(check_severity_name(check_severity_of(k))),
+		  err);
 	jtree_set(o, "file", jtree_text(f->path), err);
 	jtree_set(o, "at", f->has_at ? jtree_number(f->at) : json_null(), err);
 	jtree_set(o, "found", jtree_text(f->found), err);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the judges share. check.c walks and hands each record around; every judge has a file
- * of its own, keeps its state in a struct of its own below, and speaks through check_find().
+ * What the judges share. check.c walks and hands each record around; every judge has a
+ * file of its own, keeps its state in a struct of its own below, and speaks through
+ * check_find().
  */
 #ifndef RECORDER_CHECK_PRIV_H
 #define RECORDER_CHECK_PRIV_H
@@ -142,8 +143,8 @@ void check_end_of_walk(struct check *c, int got, const struct fmt_reader *r);
 void check_finished(struct check *c);
 /* check_events.c: when all events are known. */
 void check_events(struct check *c);
-/* check_record.c: the body against its type. False: it lacks fields, and nobody else should
- * look into it. */
+/* check_record.c: the body against its type. False: it lacks fields, and nobody else
+ * should look into it. */
 bool check_body(struct check *c, const struct check_rec *cr);
 /* check_times.c */
 void check_time(struct check *c, const struct check_rec *cr);
@@ -171,7 +172,8 @@ void check_index_end(struct check *c);
 void check_index_done(struct check_index *x);
 /* check_feature.c: the table of a file; a payload on its own (pipe form). */
 void check_features(struct check *c);
-void check_feature(struct check *c, unsigned feat, const uint8_t *p, uint64_t len, uint64_t at);
+void check_feature(struct check *c, unsigned feat, const uint8_t *p, uint64_t len,
+		   uint64_t at);
 /* check_desc.c: EVENT_DESC and GROUP_DESC against the events. */
 void check_descriptions(struct check *c);
 /* check_buildid.c */

@@ -9,8 +9,8 @@
 #include "format/le.h"
 #include "recorder/check_priv.h"
 
-/* Fixed bodies, header included: most records of a trace need no more than a comparison. 0:
- * look closer. */
+/* Fixed bodies, header included: most records of a trace need no more than a comparison.
+ * 0: look closer. */
 static const uint8_t fixed[] = {
 	[FMT_REC_AUX] = 32,
 	[FMT_REC_ITRACE_START] = 16,
@@ -29,7 +29,8 @@ static bool as_it_should(const struct check *c, const struct check_rec *cr)
 	size = fixed[cr->rec->type];
 	if (cr->has_when && cr->event >= 0)
 		size += c->r->events[cr->event].trailer_size;
-	return size == cr->rec->size && (cr->has_when || cr->rec->type >= FMT_REC_USER_START);
+	return size == cr->rec->size &&
+	       (cr->has_when || cr->rec->type >= FMT_REC_USER_START);
 }
 
 static void ignore(void *ctx, const struct fmt_field *f)
@@ -67,12 +68,12 @@ static bool fields(struct check *c, const struct check_rec *cr)
 			   "a record of %s, %u bytes", type, rec->size);
 	} else if (fit.missing) {
 		snprintf(expected, sizeof(expected), "its field '%s' whole", fit.missing);
-		check_find(c, CHECK_SHORT, rec->at, expected, "a record %s of %u bytes", type,
-			   rec->size);
+		check_find(c, CHECK_SHORT, rec->at, expected, "a record %s of %u bytes",
+			   type, rec->size);
 	} else if (fit.left >= 8 && !expected_left(cr, fit.left)) {
 		check_find(c, CHECK_LEFT_OVER, rec->at, "no more than its fields",
-			   "a record %s of %u bytes, %zu of them left over", type, rec->size,
-			   fit.left);
+			   "a record %s of %u bytes, %zu of them left over", type,
+			   rec->size, fit.left);
 	}
 	return !fit.missing;
 }
@@ -80,13 +81,14 @@ static bool fields(struct check *c, const struct check_rec *cr)
 /* Newer than perf 6.1 and 6.12, which stop at them. */
 static void newer(struct check *c, const struct fmt_rec *rec)
 {
-	bool new = rec->type > FMT_REC_FINISHED_INIT ||
-		   (rec->type > FMT_REC_AUX_OUTPUT_HW_ID && rec->type < FMT_REC_USER_START);
+	uint32_t last = rec->type < FMT_REC_USER_START ? FMT_REC_AUX_OUTPUT_HW_ID :
+							 FMT_REC_FINISHED_INIT;
 	char type[24];
 
-	if (new && fmt_record_name(rec->type))
-		check_find(c, CHECK_UNKNOWN_TYPE, rec->at, "types that perf 6.1 knows, too",
-			   "a record %s", check_type(rec->type, type));
+	if (rec->type > last && fmt_record_name(rec->type))
+		check_find(c, CHECK_UNKNOWN_TYPE, rec->at,
+			   "types that perf 6.1 knows, too", "a record %s",
+			   check_type(rec->type, type));
 }
 
 /* Readers after Linux 6.18 demand whole words of all but these. */
@@ -95,8 +97,8 @@ static void alignment(struct check *c, const struct fmt_rec *rec)
 	char type[24];
 
 	if (!((rec->size | rec->payload_len) & 7) ||
-	    rec->type == FMT_REC_HEADER_TRACING_DATA || rec->type == FMT_REC_HEADER_FEATURE ||
-	    rec->type == FMT_REC_COMPRESSED)
+	    rec->type == FMT_REC_HEADER_TRACING_DATA ||
+	    rec->type == FMT_REC_HEADER_FEATURE || rec->type == FMT_REC_COMPRESSED)
 		return;
 	check_type(rec->type, type);
 	if (rec->size & 7)

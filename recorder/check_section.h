@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The payload of a feature, piece by piece, for those whose parts are held against something
- * else. The first piece that is not whole sticks; nothing is allocated.
+ * The payload of a feature, piece by piece, for those whose parts are held against
+ * something else. The first piece that is not whole sticks; nothing is allocated.
  */
 #ifndef RECORDER_CHECK_SECTION_H
 #define RECORDER_CHECK_SECTION_H

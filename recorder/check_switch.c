@@ -8,8 +8,8 @@
  * threads never have records of their own, so that is a remark.
  *
  * A record of -1 is of a task that is already gone (perf_event_pid_type(),
- * kernel/events/core.c), and a thread that executes a program takes its leader's number: so
- * the same process is enough.
+ * kernel/events/core.c), and a thread that executes a program takes its leader's number:
+ * so the same process is enough.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -83,12 +83,13 @@ static void compare(struct check *c, const struct check_rec *cr,
 				 "a thread to come first: %" PRIu32 " has left", s->tid);
 		missing(c, CHECK_SWITCH_LOST, cr, expected);
 	} else if (out && !same(cr->w.pid, cr->w.tid, s->pid, s->tid)) {
-		snprintf(expected, sizeof(expected), "thread %" PRIu32 ", which came last",
-			 s->tid);
+		snprintf(expected, sizeof(expected),
+			 "thread %" PRIu32 ", which came last", s->tid);
 		missing(c, CHECK_SWITCH_LOST, cr, expected);
-	} else if (!out && wide && !same(cr->w.pid, cr->w.tid, s->next_pid, s->next_tid)) {
-		snprintf(expected, sizeof(expected), "thread %" PRIu32 ", named as the next",
-			 s->next_tid);
+	} else if (!out && wide &&
+		   !same(cr->w.pid, cr->w.tid, s->next_pid, s->next_tid)) {
+		snprintf(expected, sizeof(expected),
+			 "thread %" PRIu32 ", named as the next", s->next_tid);
 		missing(c, CHECK_SWITCH_GAP, cr, expected);
 	}
 }

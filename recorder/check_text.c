@@ -32,7 +32,8 @@ static void put_found(const struct check_report *r, enum check_kind k)
 {
 	const struct check_found *f = &r->found[k];
 
-	printf("%-6s  %-15s  ", check_severity_name(check_severity_of(k)), check_kind_name(k));
+	printf("%-6s  %-15s  ", check_severity_name(check_severity_of(k)),
+	       check_kind_name(k));
 	put_place(f);
 	if (f->n > 1)
 		printf("; %" PRIu64 " like this", f->n);
@@ -50,8 +51,9 @@ static void put_verdict(const struct check_report *r, const struct check_found *
 		putchar('\n');
 		break;
 	case CHECK_LOSS:
-		puts(r->found[CHECK_UNFINISHED].n ? "sound, but the recording was interrupted" :
-						    "sound, with losses");
+		puts(r->found[CHECK_UNFINISHED].n
+			     ? "sound, but the recording was interrupted"
+			     : "sound, with losses");
 		break;
 	case CHECK_REMARK:
 		puts("sound");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Order by time. A reader holds records back until a round mark: at mark k it hands out what
- * is not newer than the newest record before mark k - 1. What comes later and is older than
- * that has missed its place.
+ * Order by time. A reader holds records back until a round mark: at mark k it hands out
+ * what is not newer than the newest record before mark k - 1. What comes later and is
+ * older than that has missed its place.
  *
  * Without marks a reader must hold everything back, and what matters is how far apart the
  * records are that stand in the wrong order.
@@ -154,8 +154,10 @@ void check_times_end(struct check *c)
 			   t->late, t->worst_ns, t->worst_apart);
 	if (t->rounds && t->back && !backward(c->r)) {
 		check_find(c, CHECK_BACKWARDS, t->back_at, "times that rise on each cpu",
-			   "records of cpu %" PRIu64 " that are older than the one before, by "
-			   "up to %" PRIu64 " ns", t->back_cpu, t->worst_back);
+			   "records of cpu %" PRIu64
+			   " that are older than the one before, by "
+			   "up to %" PRIu64 " ns",
+			   t->back_cpu, t->worst_back);
 		c->rep->found[CHECK_BACKWARDS].n = t->back;
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * TRACING_DATA: the files of tracefs that tell what tracepoints' samples hold. The layout of
- * version 0.6, read_trace_data() in tools/perf/util/trace-event-read.c (Linux 6.1).
+ * TRACING_DATA: the files of tracefs that tell what tracepoints' samples hold. The layout
+ * of version 0.6, read_trace_data() in tools/perf/util/trace-event-read.c (Linux 6.1).
  */
 #include <string.h>
 

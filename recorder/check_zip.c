@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * COMPRESSED records: the feature that readers need to inflate them, and what the reader of
- * format/ stumbled over.
+ * COMPRESSED records: the feature that readers need to inflate them, and what the reader
+ * of format/ stumbled over.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,8 @@
 
 enum { MMAP_LEN_AT = 16, FEATURE_SIZE = 20 };
 
-/* Odd things belong to the record that was just given, or to the COMPRESSED one that ends. */
+/* Odd things belong to the record that was just given, or to the COMPRESSED one that
+ * ends. */
 static void odd(struct check *c, const struct fmt_rec *rec)
 {
 	struct check_zip *z = &c->zip;
@@ -56,8 +57,9 @@ void check_zip(struct check *c, const struct check_rec *cr)
 	}
 }
 
-/* A reader inflates into as many bytes as the recorder's ring had. A record that begins in
- * one COMPRESSED record and ends in the next is counted with the next, so allow for one. */
+/* A reader inflates into as many bytes as the recorder's ring had. A record that begins
+ * in one COMPRESSED record and ends in the next is counted with the next, so allow for
+ * one. */
 static void feature(struct check *c)
 {
 	const struct check_zip *z = &c->zip;
@@ -68,13 +70,15 @@ static void feature(struct check *c)
 	if (fmt_reader_feature(&c->in->r, FMT_FEAT_COMPRESSED, &p, &len)) {
 		if (c->in->r.finished || c->in->r.pipe)
 			check_find(c, CHECK_COMPRESSED, z->at, "the feature COMPRESSED",
-				   "COMPRESSED records, which readers cannot inflate without it");
+				   "COMPRESSED records, which readers cannot inflate "
+				   "without it");
 		return;
 	}
 	if (len < FEATURE_SIZE)
 		return; /* check_feature() says so */
 	if (le_get32(p + MMAP_LEN_AT) < most) {
-		snprintf(expected, sizeof(expected), "an mmap_len of that or more, not %u",
+		snprintf(expected, sizeof(expected),
+			 "an mmap_len of that or more, not %u",
 			 le_get32(p + MMAP_LEN_AT));
 		check_find(c, CHECK_COMPRESSED, z->most_at, expected,
 			   "a COMPRESSED record with %" PRIu64 " bytes in it", z->most);

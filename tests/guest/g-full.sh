@@ -18,6 +18,7 @@ guest() {
 
 check() { # name
 	account "$1"
+	[ "$status" = 0 ] || fail "$1: check misses something"
 	[ "$(json "$1.data" 'd["source"], d["clock"], d["finished"]')" = \
 		"('kernel', 'perf', True)" ] || { cat info.json; fail "$1: info"; }
 	[ "$(json "$1.data" 'sum(q["truncated"] for q in d["aux"])')" = 0 ] ||

@@ -69,6 +69,10 @@ account() {
 	shift
 	"$TOOLS/auxcheck" "$@" -b "$name.before" -a "$name.after" "$name.data" ||
 		fail "$name.data is not what the module wrote"
+	status=0
+	"$AUXREC" check "$name.data" >checked || status=$?
+	cat checked
+	case $status in 0 | 4) ;; *) fail "auxrec check calls $name.data damaged" ;; esac
 }
 
 # json FILE EXPRESSION: a python expression over what `info` says, as `d`.

@@ -51,8 +51,8 @@ void checkfix_user(struct checkfix *f, uint32_t type, const uint64_t *words, siz
 		fmt_put_le(&f->b, words[i], 8);
 }
 
-void checkfix_kernel(struct checkfix *f, uint32_t type, uint16_t misc, const uint64_t *words,
-		     size_t n, struct checkfix_who who)
+void checkfix_kernel(struct checkfix *f, uint32_t type, uint16_t misc,
+		     const uint64_t *words, size_t n, struct checkfix_who who)
 {
 	checkfix_user(f, type, words, n);
 	le_put(f->b.data + f->at + FMT_REC_AT_MISC, misc, 2);
@@ -130,7 +130,8 @@ void checkfix_trace_of(struct checkfix *f, uint32_t idx, uint32_t cpu, uint32_t 
 {
 	f->index[f->nr_index++] = f->b.len;
 	checkfix_user(f, FMT_REC_AUXTRACE,
-		      (uint64_t[]){ size, offset, 0x1234, idx | (uint64_t)tid << 32, cpu }, 5);
+		      (uint64_t[]){ size, offset, 0x1234, idx | (uint64_t)tid << 32, cpu },
+		      5);
 	fmt_put_zero(&f->b, size);
 }
 
@@ -168,7 +169,8 @@ void checkfix_end(struct checkfix *f)
 	size_t table = f->b.len, at;
 	uint8_t *bits;
 
-	le_put(f->b.data + FMT_HDR_DATA_SIZE, f->b.len - le_get(f->b.data + FMT_HDR_DATA, 8), 8);
+	le_put(f->b.data + FMT_HDR_DATA_SIZE,
+	       f->b.len - le_get(f->b.data + FMT_HDR_DATA, 8), 8);
 	if (!f->nr_features)
 		checkfix_text(checkfix_feature(f, FMT_FEAT_HOSTNAME), "box");
 	fmt_put_zero(&f->b, 16 * f->nr_features);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small, sound file made of records that a test chooses, and what `auxrec check` finds in
- * it. Header, ids and events are those of handmade_file(): event 0 is Intel PT (type 8, ids
- * 11 and 12 for cpus 0 and 1), event 1 a dummy (id 21, cpu 0); trailers have 32 bytes.
+ * A small, sound file made of records that a test chooses, and what `auxrec check` finds
+ * in it. Header, ids and events are those of handmade_file(): event 0 is Intel PT (type
+ * 8, ids 11 and 12 for cpus 0 and 1), event 1 a dummy (id 21, cpu 0); trailers have 32
+ * bytes.
  */
 #ifndef TESTS_UNIT_CHECKFIX_H
 #define TESTS_UNIT_CHECKFIX_H
@@ -37,7 +38,8 @@ void checkfix_begin(struct checkfix *f);
 void checkfix_begin_pt(struct checkfix *f);
 /* priv words of an AUXTRACE_INFO that fits the events. */
 void checkfix_info(uint64_t words[CHECKFIX_INFO_WORDS]);
-void checkfix_put_info(struct checkfix *f, uint32_t kind, const uint64_t *words, size_t n);
+void checkfix_put_info(struct checkfix *f, uint32_t kind, const uint64_t *words,
+		       size_t n);
 
 /* A record of n words. */
 void checkfix_user(struct checkfix *f, uint32_t type, const uint64_t *words, size_t n);
@@ -48,8 +50,8 @@ struct checkfix_who {
 	uint32_t cpu;
 	uint64_t id;
 };
-void checkfix_kernel(struct checkfix *f, uint32_t type, uint16_t misc, const uint64_t *words,
-		     size_t n, struct checkfix_who who);
+void checkfix_kernel(struct checkfix *f, uint32_t type, uint16_t misc,
+		     const uint64_t *words, size_t n, struct checkfix_who who);
 void checkfix_round(struct checkfix *f);
 /* tid comes onto the cpu, or leaves it; other: who left, or is next. */
 void checkfix_in(struct checkfix *f, uint32_t tid, uint32_t other, uint64_t time);

@@ -53,7 +53,8 @@ static void what_is_no_file_of_ours_is_a_fault_of_the_header(void **state)
 	assert_string_equal(f->rep.found[CHECK_HEADER].expected, "the magic PERFILE2");
 	assert_int_equal(check_verdict(&f->rep), CHECK_DAMAGE);
 	checkfix_judge_cut(f, 0);
-	assert_string_equal(f->rep.found[CHECK_HEADER].found, "the end of a file of 0 bytes");
+	assert_string_equal(f->rep.found[CHECK_HEADER].found,
+			    "the end of a file of 0 bytes");
 }
 
 static void a_size_of_0_is_where_records_break_off(void **state)
@@ -68,7 +69,8 @@ static void a_size_of_0_is_where_records_break_off(void **state)
 	checkfix_round(f);
 	checkfix_finish(f);
 	checkfix_only(f, CHECK_BROKEN, 1, at);
-	assert_non_null(strstr(f->rep.found[CHECK_BROKEN].found, "16 bytes are not read"));
+	assert_non_null(
+		strstr(f->rep.found[CHECK_BROKEN].found, "16 bytes are not read"));
 }
 
 static void a_file_that_is_cut_is_damaged_where_it_ends(void **state)
@@ -307,7 +309,8 @@ static void damage_is_told_first_and_by_its_place(void **state)
 	check_order(&f->rep, order, &n);
 	assert_int_equal(order[0], CHECK_ID_ZERO);
 	for (size_t i = 1; i < n; i++)
-		assert_true(check_severity_of(order[i]) <= check_severity_of(order[i - 1]));
+		assert_true(check_severity_of(order[i]) <=
+			    check_severity_of(order[i - 1]));
 	assert_int_equal(order[n - 1], CHECK_UNKNOWN_TYPE);
 	assert_int_equal(check_verdict(&f->rep), CHECK_DAMAGE);
 }

@@ -160,7 +160,8 @@ static void switches_need_their_cpu(void **state)
 
 	checkfix_begin_pt(f);
 	for (unsigned i = 0; i < 2; i++)
-		le_put(f->b.data + (i ? ATTR_1 : ATTR_0) + FMT_ATTR_AT_SAMPLE_TYPE, 0x10007, 8);
+		le_put(f->b.data + (i ? ATTR_1 : ATTR_0) + FMT_ATTR_AT_SAMPLE_TYPE,
+		       0x10007, 8);
 	checkfix_user(f, FMT_REC_SWITCH_CPU_WIDE, /* body, tid, time, id */
 		      (uint64_t[]){ 1, 7, 5000, CHECKFIX_DUMMY_ID }, 4);
 	at = f->at;
@@ -444,7 +445,8 @@ static void an_error_record_is_a_loss(void **state)
 	struct checkfix *f = *state;
 
 	checkfix_begin_pt(f);
-	checkfix_user(f, FMT_REC_AUXTRACE_ERROR, (uint64_t[13]){ 1 | UINT64_C(8) << 32 }, 13);
+	checkfix_user(f, FMT_REC_AUXTRACE_ERROR, (uint64_t[13]){ 1 | UINT64_C(8) << 32 },
+		      13);
 	checkfix_finish(f);
 	checkfix_only(f, CHECK_AUX_ERROR, 1, f->at);
 }

@@ -126,8 +126,9 @@ static void a_copy_that_is_no_elf_file_is_damaged(void **state)
 
 	put_data(x, false);
 	put_kcore(x, FMT_KCORE_PAGE);
-	fixture_file(x->dir, "rec/kcore_dir/kcore", "nothing of the kind, and longer than a head "
-						    "of 64 bytes would be if there were one");
+	fixture_file(x->dir, "rec/kcore_dir/kcore",
+		     "nothing of the kind, and longer than a head "
+		     "of 64 bytes would be if there were one");
 	judge(x);
 	only(x, CHECK_KCORE, 1);
 }
@@ -217,7 +218,8 @@ static void a_directory_without_data_is_no_recording(void **state)
 {
 	struct fix *x = *state;
 
-	assert_int_equal(check_file(&x->rep, &x->in, input_open(&x->in, x->path)), -EISDIR);
+	assert_int_equal(check_file(&x->rep, &x->in, input_open(&x->in, x->path)),
+			 -EISDIR);
 }
 
 int main(void)

@@ -38,7 +38,8 @@ static void a_record_without_its_last_field_is_short(void **state)
 	checkfix_kernel(f, FMT_REC_AUX, 0, (uint64_t[]){ 0, 0 }, 2, dummy);
 	checkfix_finish(f);
 	checkfix_only(f, CHECK_SHORT, 1, f->at);
-	assert_string_equal(f->rep.found[CHECK_SHORT].expected, "its field 'flags' whole");
+	assert_string_equal(f->rep.found[CHECK_SHORT].expected,
+			    "its field 'flags' whole");
 }
 
 static void a_name_needs_its_end(void **state)
@@ -83,19 +84,21 @@ static void zeros_behind_a_user_record_are_nothing(void **state)
 	checkfix_sound(f);
 }
 
-/* A sample's end must be exact: REGS_USER with abi 0 has no registers, STACK_USER of size 0
- * no dyn_size. */
+/* A sample's end must be exact: REGS_USER with abi 0 has no registers, STACK_USER of size
+ * 0 no dyn_size. */
 static void samples_are_followed_to_their_end(void **state)
 {
 	struct checkfix *f = *state;
-	const uint64_t st = FMT_SAMPLE_IDENTIFIER | FMT_SAMPLE_REGS_USER | FMT_SAMPLE_STACK_USER;
+	const uint64_t st =
+		FMT_SAMPLE_IDENTIFIER | FMT_SAMPLE_REGS_USER | FMT_SAMPLE_STACK_USER;
 
 	checkfix_begin(f);
 	le_put(f->b.data + 128 + FMT_ATTR_AT_SAMPLE_TYPE, st, 8);
 	le_put(f->b.data + 128 + FMT_ATTR_AT_SAMPLE_REGS_USER, 3, 8);
 	le_put(f->b.data + 272 + FMT_ATTR_AT_SAMPLE_TYPE, st, 8);
 	checkfix_user(f, FMT_REC_SAMPLE, (uint64_t[]){ CHECKFIX_PT_ID, 0, 0 }, 3);
-	checkfix_user(f, FMT_REC_SAMPLE, (uint64_t[]){ CHECKFIX_PT_ID, 1, 5, 6, 8, 9, 8 }, 7);
+	checkfix_user(f, FMT_REC_SAMPLE, (uint64_t[]){ CHECKFIX_PT_ID, 1, 5, 6, 8, 9, 8 },
+		      7);
 	checkfix_finish(f);
 	checkfix_sound(f);
 }
@@ -202,7 +205,8 @@ static void id_index_names_ids_of_events_once(void **state)
 	checkfix_user(f, FMT_REC_ID_INDEX, (uint64_t[]){ 1, 99, 0, 0, UINT64_MAX }, 5);
 	checkfix_finish(f);
 	checkfix_only(f, CHECK_ID_INDEX, 1, f->at + 16);
-	le_put(f->b.data + f->at + 16, 12, 8); /* known, with the same thread, of queue 0 */
+	le_put(f->b.data + f->at + 16, 12,
+	       8); /* known, with the same thread, of queue 0 */
 	checkfix_judge(f);
 	checkfix_only(f, CHECK_ID_INDEX, 1, f->at + 16);
 }
@@ -249,7 +253,8 @@ static void what_read_records_lost_is_a_loss(void **state)
 	struct checkfix *f = *state;
 
 	checkfix_begin(f);
-	le_put(f->b.data + 272 + FMT_ATTR_AT_READ_FORMAT, FMT_FORMAT_ID | FMT_FORMAT_LOST, 8);
+	le_put(f->b.data + 272 + FMT_ATTR_AT_READ_FORMAT, FMT_FORMAT_ID | FMT_FORMAT_LOST,
+	       8);
 	checkfix_kernel(f, FMT_REC_READ, 0, (uint64_t[]){ 7, 100, 21, 0 }, 4, dummy);
 	checkfix_kernel(f, FMT_REC_READ, 0, (uint64_t[]){ 7, 100, 21, 4 }, 4, dummy);
 	checkfix_finish(f);
