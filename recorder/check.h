@@ -120,7 +120,6 @@ struct check_found {
 struct check_report {
 	struct check_found found[CHECK_NR_KINDS];
 	uint64_t records, bytes; /* walked; inflated records are records, too */
-	bool unfinished;
 };
 
 /* Judges what input_open gave for *in, which returned `err`. 0, or -errno where nothing
