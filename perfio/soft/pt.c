@@ -277,6 +277,11 @@ void soft_pt_forget(struct soft_pt *p)
 	p->nr_ret = 0;
 }
 
+void soft_pt_want_psb(struct soft_pt *p)
+{
+	p->since_psb = p->enc->psb_bytes;
+}
+
 void soft_pt_flush(struct soft_pt *p)
 {
 	if (!p->nr_tnt)

@@ -71,6 +71,8 @@ void soft_pt_leave(struct soft_pt *p);		   /* it entered the kernel by itself */
 void soft_pt_cut(struct soft_pt *p, uint64_t ip);
 /* The program was replaced. */
 void soft_pt_forget(struct soft_pt *p);
+/* A PSB+ is due, however long ago the last one was. */
+void soft_pt_want_psb(struct soft_pt *p);
 /* Write pending branch bits now. */
 void soft_pt_flush(struct soft_pt *p);
 

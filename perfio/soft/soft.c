@@ -385,6 +385,17 @@ void soft_queue_release(struct soft *s, size_t i)
 		soft_bytes_trim(&s->all[i]->pt.out);
 }
 
+void soft_divide(struct soft *s)
+{
+	for (size_t i = 0; i < s->nr_live; i++) {
+		struct soft_thread *t = s->live[i];
+
+		if (t->mode == SOFT_USER)
+			soft_thread_cut(t);
+		soft_pt_want_psb(&t->pt);
+	}
+}
+
 void soft_stats(const struct soft *s, struct soft_stats *ret)
 {
 	struct soft_stats st = s->stats;

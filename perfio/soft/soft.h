@@ -100,6 +100,10 @@ void soft_queue_peek(struct soft *s, size_t i, bool flush, struct soft_queue *re
 /* Forget what the last peek handed out. */
 void soft_queue_release(struct soft *s, size_t i);
 
+/* End every stretch of trace here, as an interrupt would, and begin the next with a PSB+: what the
+ * queues hold now and what will come are each readable alone, and tell no instruction twice. */
+void soft_divide(struct soft *s);
+
 void soft_stats(const struct soft *s, struct soft_stats *ret);
 uint64_t soft_ticks(const struct soft *s); /* the virtual TSC of now */
 

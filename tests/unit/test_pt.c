@@ -489,6 +489,23 @@ static void what_was_not_shown_is_not_released(void **state)
 	assert_int_equal(w->pt.out.offset, START_LEN + 3);
 }
 
+/* In user code, after a cut, the new stretch reads like a stream of its own. */
+static void a_divided_stream_starts_anew(void **state)
+{
+	struct world *w = *state;
+
+	begin_quietly(&w->pt);
+	soft_pt_cond(&w->pt, true);
+	soft_pt_cut(&w->pt, BASE + 2);
+	soft_pt_want_psb(&w->pt);
+	expect(&w->pt, 0x06, 0x3d, 0x58, 0x34, 0x01); /* TNT, FUP, TIP.PGD */
+	soft_pt_at(&w->pt, BASE, TICKS, false);
+	expect(&w->pt, START);
+	soft_pt_want_psb(&w->pt); /* of a thread that is in the kernel, or not yet anywhere */
+	soft_pt_want_psb(&w->pt);
+	assert_int_equal(w->pt.start_ticks, TICKS);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -518,6 +535,7 @@ int main(void)
 		T(a_stream_that_began_without_memory_starts_late),
 		T(each_piece_handed_out_ends_with_a_packet),
 		T(what_was_not_shown_is_not_released),
+		T(a_divided_stream_starts_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
