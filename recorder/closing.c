@@ -82,7 +82,7 @@ static void put_given_up(struct session *s)
 	struct fmt_trailer t = { .pid = UINT32_MAX, .tid = UINT32_MAX,
 				 .time = s->ledger.last_ns, .id = s->events[0].ids[0] };
 
-	if (!s->ledger.given_up)
+	if (!s->ledger.given_up || s->out.fd < 0)
 		return;
 	fmt_put_lost(&s->buf, t.id, s->ledger.given_up, &t);
 	if (drain_put(s) || fmt_writer_round(&s->writer, true))

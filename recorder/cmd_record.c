@@ -14,7 +14,7 @@
 #include "recorder/eventarg.h"
 #include "recorder/log.h"
 #include "recorder/opts.h"
-#include "recorder/recarg.h"
+#include "recorder/recopts.h"
 #include "recorder/sampling.h"
 #include "recorder/session.h"
 
@@ -85,6 +85,15 @@ static int check(struct rec_config *c)
 			     "trace in compressed samples");
 	if (c->kcore && !strcmp(c->output, "-"))
 		return usage("--kcore makes a directory: -o - cannot be one");
+	if (c->rotate && c->snapshot)
+		return usage("--switch-output and --flight exclude each other: --max-snapshots "
+			     "gives each snapshot a file");
+	if ((c->rotate || c->max_snapshots) && !strcmp(c->output, "-"))
+		return usage("-o - is one stream: it cannot become several files");
+	if (c->max_files && !c->rotate)
+		return usage("--switch-max-files needs --switch-output");
+	if (c->max_snapshots && !c->snapshot)
+		return usage("--max-snapshots needs --flight");
 	c->follow = c->command && !task && !c->all && (!c->cpus.n || c->per_thread);
 	if (c->ip_log && !c->follow)
 		return usage("--soft-ips needs a command that is recorded");
@@ -138,65 +147,21 @@ int cmd_record(int argc, char **argv)
 	};
 	int verbose = 0, at, status;
 	bool quiet = false;
-	const struct opt opt[] = {
-		{ 'a', "all-cpus", NULL, OPT_FLAG, &c.all, NULL, "all tasks on all cpus" },
-		{ 'C', "cpu", "LIST", OPT_CALL, &c, recarg_cpus,
-		  "only these cpus, as 0-3,8" },
-		{ 'p', "pid", "PID[,PID]", OPT_CALL, &c, recarg_pids,
-		  "running processes, with threads and children to come" },
-		{ 't', "tid", "TID[,TID]", OPT_CALL, &c, recarg_tids, "running threads" },
-		{ 'e', "event", "EVENT", OPT_CALL, &c, recarg_events,
-		  "intel_pt/tsc/u, a tracepoint (sched:sched_switch), or cpu-clock and its like" },
-		{ 'c', "count", "N", OPT_U64, &c.period, NULL,
-		  "take a sample each N counts of an event" },
-		{ 'F', "freq", "HZ", OPT_U64, &c.freq, NULL,
-		  "take so many samples a second (default 4000)" },
-		{ 0, "aux-sample", "[SIZE]", OPT_CALL, &c, recarg_aux_sample,
-		  "no full trace: each sample takes SIZE bytes of it along" },
-		{ 0, "filter", "FILTER", OPT_CALL, &c, recarg_filter,
-		  "addresses to trace, or an expression of the tracepoint before it" },
-		{ 'G', "cgroup", "NAME[,NAME]", OPT_CALL, &c, recarg_cgroups,
-		  "with -a or -C: only tasks of these cgroups" },
-		{ 'o', "output", "FILE", OPT_STR, &c.output, NULL,
-		  "file to write, - for stdout (default perf.data)" },
-		{ 'm', "mmap-pages", "N[,AUX]", OPT_CALL, &c, recarg_mmap,
-		  "size of each data ring and AUX area: pages, or bytes with a unit" },
-		{ 'z', "compression-level", "[LEVEL]", OPT_CALL, &c, recarg_level,
-		  "compress the kernel's records: 1, fast and the default, to 22" },
-		{ 0, "per-thread", NULL, OPT_FLAG, &c.per_thread, NULL,
-		  "one ring per thread instead of one per cpu" },
-		{ 'S', "snapshot", "[e,SIZE]", OPT_CALL, &c, recarg_snapshot,
-		  "flight: keep the newest SIZE per cpu, write it on SIGUSR2 (e: and at the end)" },
-		{ 0, "flight", "[e,SIZE]", OPT_CALL, &c, recarg_snapshot, "the same" },
-		{ 'k', "clockid", "CLOCK", OPT_CALL, &c, recarg_clock,
-		  "clock of the timestamps, as monotonic (not with AUX)" },
-		{ 'D', "delay", "MS", OPT_U64, &c.delay_ms, NULL,
-		  "begin so many milliseconds after the start" },
-		{ 0, "control", "CHANNEL", OPT_CALL, &c, recarg_control,
-		  "take perf's control words: fifo:CTL[,ACK] or fd:N[,M]" },
-		{ 0, "source", "SOURCE", OPT_CALL, &c, recarg_source,
-		  "where trace comes from: auto, kernel, soft, none" },
-		{ 0, "max-total-buffer", "SIZE", OPT_SIZE, &c.max_total, NULL,
-		  "refuse to start when all rings together need more" },
-		{ 0, "kcore", NULL, OPT_FLAG, &c.kcore, NULL,
-		  "make FILE a directory that holds the kernel's code, too" },
-		{ 0, "strict", NULL, OPT_FLAG, &c.strict, NULL,
-		  "exit with status 4 when anything was lost" },
-		{ 0, "sync", NULL, OPT_FLAG, &c.sync, NULL,
-		  "make each round durable before the file claims it" },
-		{ 0, "soft-ips", "DIR", OPT_STR, &c.ip_log, NULL,
-		  "software source: also log every executed address" },
+	struct opt opt[RECOPTS_MAX + 2];
+	const struct opt ours[] = {
 		{ 'v', "verbose", NULL, OPT_COUNT, &verbose, NULL, "say more" },
 		{ 'q', "quiet", NULL, OPT_FLAG, &quiet, NULL, "say only errors and losses" },
 	};
-	const struct opts o = {
+	struct opts o = {
 		.cmd = "record",
 		.synopsis = "[options] [--] [command [argument ...]]",
 		.about = "Record AUX trace and context switches into a perf.data file.",
 		.opt = opt,
-		.n = sizeof(opt) / sizeof(opt[0]),
+		.n = recopts_list(opt, &c),
 	};
 
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		opt[o.n++] = ours[i];
 	at = opts_parse(&o, argc, argv);
 	log_level = quiet ? -1 : verbose;
 	if (at >= 0)

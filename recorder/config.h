@@ -39,6 +39,13 @@ struct rec_config {
 	/* Flight: rings keep the newest, and nothing is written before a snapshot is asked for. */
 	bool snapshot, snapshot_at_exit;
 	uint64_t flight_len; /* bytes of trace per ring, 0: as aux_len */
+	uint64_t max_snapshots;	 /* files of their own that are kept, 0: all in one file */
+	/* Several files, one after the other (recorder/fileset.h): whenever asked for, and at a
+	 * size or an age (0: none). */
+	bool rotate;
+	uint64_t rotate_size, rotate_ns;
+	uint64_t max_files;	/* of them that are kept, 0: all */
+	uint64_t max_size, max_time_ns; /* of the recording, 0: none */
 	struct pio_cpus cpus; /* n = 0: all online */
 	pid_t *pids;	      /* -p */
 	size_t nr_pids;

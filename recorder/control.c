@@ -242,6 +242,9 @@ int control_rotate(struct session *s)
 		return refuse(s, -EOPNOTSUPP, "the output is a stream");
 	if (s->flight.table)
 		return refuse(s, -EOPNOTSUPP, "a flight recording is written by snapshots");
+	if (!s->rotation.table)
+		return refuse(s, -EOPNOTSUPP, "the recording was begun without --switch-output: "
+					      "it has one file");
 	s->control.rotate_wanted = true;
 	return 0;
 }

@@ -59,7 +59,8 @@ __attribute__((warn_unused_result)) int control_disable(struct session *s, const
 __attribute__((warn_unused_result))
 int control_snapshot(struct session *s, const char *path, const char *why);
 
-/* Go on in a new file, soon. -EOPNOTSUPP: the output is a stream, or a flight. */
+/* Go on in a new file, soon. -EOPNOTSUPP: the output is a stream, or a
+ * flight, or it was begun without --switch-output. */
 __attribute__((warn_unused_result)) int control_rotate(struct session *s);
 
 /* End the recording as SIGTERM does. Never fails. */

@@ -128,6 +128,8 @@ static int walk_ring(struct session *s, size_t i, struct ledger_row *row,
 		.dsos = s->dsos,
 		.spans = &s->spans,
 		.aux_base = p->ring.overwrite ? 0 : p->aux_base,
+		.table = s->rotation.table,
+		.on = s->rotation.table && s->source.set && p->cpu >= 0 ? &row->on : NULL,
 	};
 	const struct ledger_visit visit = complete_visit(&c);
 	int err;
@@ -218,6 +220,8 @@ int drain_round(struct session *s, bool marker, bool last)
 	if (s->write_err)
 		return s->write_err;
 	err = round_of_all(s, marker, last);
+	if (!err && s->rotation.table)
+		err = tasktable_forget(s->rotation.table, before.last_ns);
 	if (!err)
 		return 0;
 	err = drain_failed(s, err);

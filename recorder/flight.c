@@ -17,7 +17,6 @@
 
 enum {
 	LOOK_EVERY = 1 << 20, /* look for the horizon whenever the table grew by so much */
-	PUT_AT = 64 << 10,
 };
 
 int flight_setup(struct session *s)
@@ -124,17 +123,6 @@ int flight_drain(struct session *s)
 
 /* ---- the file ---- */
 
-static int put_task(void *ctx, const uint8_t *rec, size_t n)
-{
-	struct session *s = ctx;
-	int err = dsos_add_record(s->dsos, rec, n);
-
-	if (err)
-		return err;
-	fmt_put(&s->buf, rec, n);
-	return s->buf.len < PUT_AT ? s->buf.err : drain_put(s);
-}
-
 /* The first snapshot of a file finds what runs as any recording does, at time 0. Later ones
  * tell it again as it was when they begin. */
 static int put_tasks(struct session *s)
@@ -147,7 +135,7 @@ static int put_tasks(struct session *s)
 		tasktable_stats(s->flight.table, &st);
 		now.time = st.horizon;
 	}
-	err = tasktable_emit(s->flight.table, s->flight.begun ? &now : NULL, put_task, s);
+	err = tasktable_emit(s->flight.table, s->flight.begun ? &now : NULL, recfile_put_task, s);
 	return err ? err : drain_put(s);
 }
 
@@ -319,6 +307,8 @@ int flight_take(struct session *s, bool go_on, const char *why)
 
 	if (s->write_err || !s->on_ns)
 		return s->write_err;
+	if (s->cfg->max_snapshots && !f->own)
+		return flight_take_next(s, go_on, why);
 	f->pause_ns = 0;
 	err = take(s, go_on);
 	if (err)

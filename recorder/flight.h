@@ -34,6 +34,7 @@ struct flight {
 	uint64_t until_ns;	 /* the newest record of the last snapshot */
 	size_t looked_at;	 /* bytes of the table when the horizon was last looked for */
 	unsigned taken;		 /* snapshots so far */
+	unsigned failed;	 /* of those in files of their own */
 	uint64_t pause_ns;	 /* the longest that a cpu stood still in the last snapshot, */
 	uint64_t max_pause_ns;	 /* and in all */
 };
@@ -50,11 +51,13 @@ int flight_keep(struct session *s, size_t place);
 int flight_put_kept(struct session *s);
 void flight_drop_kept(struct session *s);
 /* Take a snapshot; go_on: and let the cpus run again. why: for the message. 0, or -errno of the
- * output (the session's write_err). */
+ * output: the session's write_err, but with --max-snapshots, where there is that file less. */
 int flight_take(struct session *s, bool go_on, const char *why);
 /* flight_own.c: one in a file of its own, with all that the rings hold. 0, or -errno, after which
  * there is no such file and the recording goes on. */
 __attribute__((warn_unused_result))
 int flight_take_own(struct session *s, const char *path, const char *why);
+/* The same under the next name of a set (recorder/fileset.h), with a message when it fails. */
+int flight_take_next(struct session *s, bool go_on, const char *why);
 
 #endif

@@ -5,6 +5,10 @@
  */
 #include "recorder/flight.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
+#include "recorder/log.h"
 #include "recorder/session.h"
 
 struct aside {
@@ -19,8 +23,10 @@ static int lay_aside(struct session *s, struct aside *a, const char *path)
 {
 	struct output out = OUTPUT_INIT;
 	struct dsos *dsos;
-	int err = output_open(&out, path);
+	int err = recfile_create(s, &out, path);
 
+	if (!err && s->cfg->kcore)
+		err = recfile_share_kcore(s, &out, &s->out);
 	if (!err)
 		err = dsos_new(&dsos);
 	if (err) {
@@ -52,14 +58,17 @@ static void take_up_again(struct session *s, const struct aside *a)
 	s->flight.own = false;
 }
 
-int flight_take_own(struct session *s, const char *path, const char *why)
+/* fresh: path is the next name of several. */
+static int take_into(struct session *s, const char *path, bool fresh, bool go_on,
+		     const char *why)
 {
 	struct aside a;
 	int err = lay_aside(s, &a, path);
 
 	if (err)
 		return err;
-	err = flight_take(s, true, why);
+	s->out.fresh = fresh;
+	err = flight_take(s, go_on, why);
 	if (!err) {
 		recfile_end(s);
 		err = s->write_err;
@@ -67,4 +76,22 @@ int flight_take_own(struct session *s, const char *path, const char *why)
 	take_up_again(s, &a);
 	s->write_err = 0;
 	return err;
+}
+
+int flight_take_own(struct session *s, const char *path, const char *why)
+{
+	return take_into(s, path, false, true, why);
+}
+
+int flight_take_next(struct session *s, bool go_on, const char *why)
+{
+	int err;
+
+	free(s->name);
+	s->name = fileset_name(&s->files);
+	err = s->name ? take_into(s, s->name, true, go_on, why) : -ENOMEM;
+	if (!err)
+		return 0;
+	s->flight.failed++;
+	return log_err(err, "there is no snapshot '%s'", s->name ? s->name : "");
 }

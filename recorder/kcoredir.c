@@ -31,6 +31,13 @@ static int join(char *ret, const char *dir, const char *name)
 	return n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
+static int join_kcore(char *ret, const char *dir, const char *name)
+{
+	int n = snprintf(ret, PATH_MAX, "%s/kcore_dir/%s", dir, name);
+
+	return n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
 int kcoredir_make(const char *path)
 {
 	char sub[PATH_MAX];
@@ -86,6 +93,26 @@ int kcoredir_remove(const char *path)
 		(void)rmdir(sub);
 	}
 	return rmdir(path) ? -errno : 0;
+}
+
+int kcoredir_link(const char *path, const char *from)
+{
+	const size_t n = sizeof(kcore_files) / sizeof(*kcore_files);
+	char to[PATH_MAX], old[PATH_MAX];
+	size_t done = 0;
+	int err = 0;
+
+	for (; done < n && !err; done += !err) {
+		err = join_kcore(to, path, kcore_files[done]);
+		if (!err)
+			err = join_kcore(old, from, kcore_files[done]);
+		if (!err && link(old, to))
+			err = -errno;
+	}
+	while (err && done--)
+		if (!join_kcore(to, path, kcore_files[done]))
+			(void)unlink(to);
+	return err;
 }
 
 static int write_all(int fd, const void *p, size_t n)

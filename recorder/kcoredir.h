@@ -27,6 +27,10 @@ int kcoredir_make(const char *path);
 __attribute__((warn_unused_result))
 int kcoredir_fill(const char *path, const struct pio_sys *sys, uint64_t *ret_bytes,
 		  const char **ret_what);
+/* The same files as another recording has (hard links), in an empty kcore_dir. 0 or -errno: then
+ * it is empty again. */
+__attribute__((warn_unused_result))
+int kcoredir_link(const char *path, const char *from);
 /* Is it a directory with a `data` and nothing else but a kcore_dir? */
 bool kcoredir_is(const char *path);
 /* Remove the files named above, and the directories if nothing else is in them. 0 or what

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "recorder/oncpu.h"
+
 enum { LEDGER_TYPES = 64 }; /* kernel record types are below 64 */
 
 /* One place of the event set, or one queue of the software source. */
@@ -22,6 +24,7 @@ struct ledger_row {
 	uint64_t lost_before;  /* of those, by descriptors that are closed */
 	uint64_t lost_samples;
 	uint64_t truncated, partial, collision; /* AUX records with that flag */
+	struct oncpu on; /* who runs there, where that is followed */
 };
 
 struct ledger {

@@ -114,18 +114,22 @@ size_t opening_count_ids(const struct session *s)
 	return n;
 }
 
-static int describe_events(struct session *s)
+int opening_describe(struct session *s)
 {
-	struct fmt_event *e;
 	size_t room = joining_room(s);
+	struct fmt_event *e = calloc(s->set.nr_ev + 1, sizeof(*e));
 	uint64_t *id, max = 0;
 
-	s->events = calloc(s->set.nr_ev + 1, sizeof(*s->events));
-	s->ids = calloc(opening_count_ids(s) + s->set.nr_ev * room, sizeof(*s->ids));
-	if (!s->events || !s->ids)
-		return explain_no_memory();
-	e = s->events;
-	id = s->ids;
+	id = calloc(opening_count_ids(s) + s->set.nr_ev * room, sizeof(*id));
+	if (!e || !id) {
+		free(e);
+		free(id);
+		return -ENOMEM;
+	}
+	free(s->events);
+	free(s->ids);
+	s->events = e;
+	s->ids = id;
 	if (s->source.soft) {
 		pio_attr_bytes(&s->plan.soft_attr, e->attr);
 		e->name = s->plan.pt_name;
@@ -167,8 +171,9 @@ static int flush_synth(void *ctx, struct fmt_buf *records)
 		err = tasktable_add_all(s->flight.table, records);
 		return err ? err : flight_drain(s);
 	}
-	err = fmt_writer_put(&s->writer, records);
-
+	err = s->rotation.table ? tasktable_add_all(s->rotation.table, records) : 0;
+	if (!err)
+		err = fmt_writer_put(&s->writer, records);
 	return err ? err : drain_round(s, false, false);
 }
 
@@ -256,7 +261,7 @@ int opening_events(struct session *s)
 		return explain_no_memory();
 	read_time_conv(s);
 	read_clock_pair(s);
-	return describe_events(s);
+	return opening_describe(s) ? explain_no_memory() : 0;
 }
 
 int opening_kcore(struct session *s)

@@ -185,6 +185,13 @@ static void give_back_old(const char *name)
 	free(old);
 }
 
+static int rename_to(const struct output *o)
+{
+	unsigned flags = o->fresh ? RENAME_NOREPLACE : 0;
+
+	return renameat2(AT_FDCWD, o->temp, AT_FDCWD, o->name, flags) ? -errno : 0;
+}
+
 int output_publish(struct output *o)
 {
 	bool moved = false;
@@ -192,11 +199,11 @@ int output_publish(struct output *o)
 
 	if (o->published)
 		return 0;
-	err = keep_old(o->name, &moved);
+	err = o->fresh ? 0 : keep_old(o->name, &moved);
 	if (err)
 		return err;
 	if (o->temp)
-		err = rename(o->temp, o->name) ? -errno : 0;
+		err = rename_to(o);
 	else
 		err = link_unnamed(o, o->name);
 	if (!err)

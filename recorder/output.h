@@ -25,6 +25,7 @@ struct output {
 	bool stream;	/* pipe form: stdout, a FIFO, a device, a socket */
 	bool dir; /* the file is NAME/data */
 	bool published;
+	bool fresh; /* set by the owner: the name must be free */
 	char *temp; /* name in use before publishing, where O_TMPFILE is missing */
 	uint64_t size;
 	/* A pipe or socket whose reader is slow: what wakes the wait for it, and whether that
@@ -41,7 +42,8 @@ __attribute__((warn_unused_result)) int output_open(struct output *ret, const ch
 /* NAME as a directory with a kcore_dir to be filled, at o->temp. 0, -ENOTDIR (NAME is a FIFO
  * or the like), -EISDIR (a directory that is no recording), or -errno. */
 __attribute__((warn_unused_result)) int output_open_dir(struct output *ret, const char *name);
-/* Give the file its name; nothing for a stream. 0 or -errno. */
+/* Give the file its name; nothing for a stream. 0, -EEXIST (fresh, and the name is not free: it
+ * may be given another), or -errno. */
 __attribute__((warn_unused_result)) int output_publish(struct output *o);
 /* Give the file its name in place of one that has it, at once and without keeping that: for a
  * file that is better than the other. 0 or -errno. */

@@ -18,6 +18,7 @@
 #include "recorder/opts.h"
 #include "recorder/plan.h"
 #include "recorder/sampling.h"
+#include "recorder/units.h"
 
 int recarg_source(void *ctx, const char *arg)
 {
@@ -211,6 +212,33 @@ int recarg_snapshot(void *ctx, const char *arg)
 		return 0;
 	log_err(0, "bad snapshot option '%s': e (one at the end too), a size per cpu as 4M, or "
 		   "both as e4M", arg);
+	return -EINVAL;
+}
+
+/* perf's forms: a signal, a size or a time. A time has a small letter behind it. */
+int recarg_switch_output(void *ctx, const char *arg)
+{
+	struct rec_config *c = ctx;
+
+	c->rotate = true;
+	c->rotate_size = c->rotate_ns = 0;
+	if (!arg || !strcmp(arg, "signal"))
+		return 0;
+	if (!units_duration(arg, &c->rotate_ns) && c->rotate_ns)
+		return 0;
+	if (!opts_size(&c->rotate_size, arg) && c->rotate_size)
+		return 0;
+	log_err(0, "bad --switch-output '%s': signal, a size as 100M, or a time as 30s", arg);
+	return -EINVAL;
+}
+
+int recarg_max_time(void *ctx, const char *arg)
+{
+	struct rec_config *c = ctx;
+
+	if (!units_duration(arg, &c->max_time_ns) && c->max_time_ns)
+		return 0;
+	log_err(0, "bad --max-time '%s': write it as 30s, 5m or 2h", arg);
 	return -EINVAL;
 }
 

@@ -17,6 +17,8 @@ int recarg_tids(void *config, const char *arg);
 int recarg_mmap(void *config, const char *arg);
 int recarg_aux_sample(void *config, const char *arg);
 int recarg_snapshot(void *config, const char *arg);
+int recarg_switch_output(void *config, const char *arg);
+int recarg_max_time(void *config, const char *arg);
 int recarg_level(void *config, const char *arg);
 int recarg_control(void *config, const char *arg);
 int recarg_clock(void *config, const char *arg);

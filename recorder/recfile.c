@@ -12,6 +12,7 @@
 #include "format/abi.h"
 #include "recorder/cmd.h"
 #include "recorder/explain.h"
+#include "recorder/kcoredir.h"
 #include "recorder/log.h"
 
 /* Asked by an output that is waiting for its reader. */
@@ -23,10 +24,67 @@ static bool told_to_stop(void *ctx)
 	return s->signal;
 }
 
-int recfile_open(struct session *s, const char *name)
+int recfile_create(struct session *s, struct output *ret, const char *name)
 {
-	int err = s->cfg->kcore ? output_open_dir(&s->out, name) : output_open(&s->out, name);
+	int err = s->cfg->kcore ? output_open_dir(ret, name) : output_open(ret, name);
 
+	if (err)
+		return err;
+	ret->stop = told_to_stop;
+	ret->stop_ctx = s;
+	return 0;
+}
+
+/* Hard links; a copy as of now where somebody has taken the other one away. What was changed
+ * between the two, records tell. */
+int recfile_share_kcore(const struct session *s, const struct output *to,
+			const struct output *from)
+{
+	const char *what;
+	uint64_t bytes;
+
+	if (!kcoredir_link(to->temp, from->published ? from->name : from->temp))
+		return 0;
+	return kcoredir_fill(to->temp, s->sys, &bytes, &what);
+}
+
+int recfile_next(struct session *s)
+{
+	struct output out = OUTPUT_INIT;
+	struct dsos *dsos;
+	char *name = fileset_name(&s->files);
+	int err = name ? recfile_create(s, &out, name) : -ENOMEM;
+
+	if (!err && s->cfg->kcore)
+		err = recfile_share_kcore(s, &out, &s->out);
+	if (!err)
+		err = dsos_new(&dsos);
+	free(s->name);
+	s->name = name;
+	if (err) {
+		output_done(&out);
+		return err;
+	}
+	dsos_free(s->dsos);
+	s->dsos = dsos;
+	output_done(&s->out);
+	s->out = out;
+	s->out.fresh = true;
+	return 0;
+}
+
+int recfile_open(struct session *s)
+{
+	const char *name = s->cfg->output;
+	int err;
+
+	if (s->cfg->rotate) {
+		s->name = fileset_name(&s->files);
+		if (!s->name)
+			return explain_no_memory();
+		name = s->name;
+	}
+	err = recfile_create(s, &s->out, name);
 	if (err == -ENOTTY) {
 		log_err(0, "standard output is a terminal: will not write a trace to it");
 		return EXIT_USAGE;
@@ -35,19 +93,50 @@ int recfile_open(struct session *s, const char *name)
 		log_err(err, "cannot create '%s'", name);
 		return EXIT_FAILED;
 	}
-	s->out.stop = told_to_stop;
-	s->out.stop_ctx = s;
+	s->out.fresh = s->cfg->rotate;
 	return 0;
+}
+
+/* One of several never takes a name from another file, whoever made that meanwhile. */
+static int give_free_name(struct session *s)
+{
+	int err = output_publish(&s->out);
+
+	while (err == -EEXIST) {
+		free(s->name);
+		s->out.name = s->name = fileset_name(&s->files);
+		if (!s->name)
+			return -ENOMEM;
+		err = output_publish(&s->out);
+	}
+	if (!err)
+		err = fileset_add(&s->files, s->out.name);
+	if (!err)
+		fileset_trim(&s->files);
+	return err;
+}
+
+int recfile_name(struct session *s)
+{
+	int err;
+
+	if (s->out.published)
+		return 0;
+	err = s->out.fresh ? give_free_name(s) : output_publish(&s->out);
+	if (!err)
+		rotation_begun(s);
+	return err;
 }
 
 int recfile_publish(struct session *s)
 {
-	int err = output_publish(&s->out);
+	int err = recfile_name(s);
 
 	if (!err)
 		return 0;
 	log_err(err, "cannot create '%s'", s->out.name);
-	log_hint("an earlier file is first moved to '%s.old'", s->out.name);
+	if (!s->out.fresh)
+		log_hint("an earlier file is first moved to '%s.old'", s->out.name);
 	return EXIT_FAILED;
 }
 
@@ -155,6 +244,7 @@ int recfile_begin(struct session *s)
 	int err;
 
 	s->out.wake_fd = s->signal_fd;
+	s->ledger.first_ns = 0;
 	sink = output_sink(&s->out, s->cfg->sync);
 	fmt_writer_done(&s->writer);
 	fmt_writer_init(&s->writer, &sink, s->out.stream);
@@ -172,6 +262,18 @@ int recfile_head_done(struct session *s)
 	if (!err)
 		err = drain_put(s);
 	return err ? err : drain_round(s, true, false);
+}
+
+int recfile_put_task(void *ctx, const uint8_t *rec, size_t n)
+{
+	enum { PUT_AT = 64 << 10 };
+	struct session *s = ctx;
+	int err = dsos_add_record(s->dsos, rec, n);
+
+	if (err)
+		return err;
+	fmt_put(&s->buf, rec, n);
+	return s->buf.len < PUT_AT ? s->buf.err : drain_put(s);
 }
 
 /* ---- the end ---- */
@@ -193,12 +295,33 @@ static void explain_write_error(const struct session *s)
 			 (unsigned long long)s->ledger.rolled_back);
 }
 
+static void add_up(struct session *s)
+{
+	struct written *w = &s->written;
+
+	w->files++;
+	w->bytes += s->writer.pos;
+	w->zipped.in += s->writer.zipped.in;
+	w->zipped.out += s->writer.zipped.out;
+	if (s->out.fresh)
+		fileset_grown(&s->files, s->writer.pos);
+	rotation_finished(s);
+}
+
+uint64_t recfile_bytes(const struct session *s)
+{
+	return s->written.bytes + (s->out.fd >= 0 ? s->writer.pos : 0);
+}
+
 void recfile_end(struct session *s)
 {
 	struct fmt_features f = session_features(s);
 	uint64_t dropped;
-	int err = put_dsos(s, &f);
+	int err;
 
+	if (s->out.fd < 0) /* a new one could not be begun */
+		return;
+	err = put_dsos(s, &f);
 	if (err)
 		log_err(err, "the build ids are left out");
 	/* After a full disk the features may still fit where the last round was taken out. */
@@ -212,4 +335,5 @@ void recfile_end(struct session *s)
 		s->write_err = err;
 	if (s->write_err)
 		explain_write_error(s);
+	add_up(s);
 }

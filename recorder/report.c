@@ -88,7 +88,7 @@ void report_status(const struct session *s)
 	if (!log_has_status() || s->flight.table)
 		return;
 	line_add(&line, "%.1f s  %s written  lost: %llu records, %llu AUX cuts", seconds,
-		 units_bytes(s->writer.pos, buf), (unsigned long long)(l.lost + l.lost_samples),
+		 units_bytes(recfile_bytes(s), buf), (unsigned long long)(l.lost + l.lost_samples),
 		 (unsigned long long)(l.truncated + l.partial + l.collision));
 	if (s->plan.source != SOURCE_NONE)
 		line_add(&line, "  %s AUX", units_bytes(l.aux_bytes, buf));
@@ -177,10 +177,32 @@ static void report_losses(const struct session *s, const struct ledger_losses *l
 		log_warn("recorded with losses: %s", line.s);
 }
 
+/* What was written: one file, or the set of those that are there. */
+static const char *names(const struct session *s, struct line *l)
+{
+	const struct fileset *f = &s->files;
+
+	if (!f->made && s->flight.table && !s->flight.begun)
+		line_add(l, "%llu snapshots by name", (unsigned long long)s->written.files);
+	else if (!f->made)
+		line_add(l, "'%s'", s->cfg->output);
+	if (!f->made)
+		return l->s;
+	if (f->made > 1)
+		line_add(l, "%llu files, ", (unsigned long long)f->made);
+	if (f->removed)
+		line_add(l, "%llu of them removed, ", (unsigned long long)f->removed);
+	if (strcmp(f->first, f->last))
+		line_add(l, "'%s' to ", f->first);
+	line_add(l, "'%s'", f->last);
+	return l->s;
+}
+
 void report_end(const struct session *s)
 {
 	struct ledger_losses l = ledger_sum(&s->ledger);
 	struct soft_stats st;
+	struct line line = { 0 };
 	char bytes[16], aux[16];
 	double seconds = recorded(s, s->off_ns);
 	uint64_t switches = s->ledger.by_type[FMT_REC_SWITCH] +
@@ -190,14 +212,17 @@ void report_end(const struct session *s)
 		log_info("no snapshot was taken in %.2f s: nothing is written", seconds);
 		return;
 	}
-	log_info("%s '%s': %s in %.2f s, %llu records (%llu switches, %llu samples), %s AUX",
-		 s->out.stream ? "sent" : "wrote", s->cfg->output,
-		 units_bytes(s->writer.pos, bytes),
+	log_info("%s %s: %s in %.2f s, %llu records (%llu switches, %llu samples), %s AUX",
+		 s->out.stream ? "sent" : "wrote", names(s, &line),
+		 units_bytes(s->written.bytes, bytes),
 		 seconds, (unsigned long long)s->ledger.records,
 		 (unsigned long long)switches,
 		 (unsigned long long)s->ledger.by_type[FMT_REC_SAMPLE],
 		 units_bytes(l.aux_bytes, aux));
-	report_zip(&s->writer.zipped);
+	report_zip(&s->written.zipped);
+	if (s->rotation.longest_ns)
+		log_debug("  a new file was begun in at most %s",
+			  units_time(s->rotation.longest_ns, bytes));
 	if (s->source.soft) {
 		soft_stats(s->source.soft, &st);
 		log_info("  %llu instructions of %llu threads in %llu processes, %.0f per second",

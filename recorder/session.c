@@ -62,7 +62,7 @@ struct fmt_features session_features(struct session *s)
 	f.zip_level = (uint32_t)s->cfg->zip_level;
 	f.zip_ratio = fmt_writer_zip_ratio(&s->writer);
 	f.zip_inflated_max = FMT_ZIP_INFLATED_MAX;
-	f.have_sample_time = s->ledger.last_ns != 0;
+	f.have_sample_time = s->ledger.first_ns != 0;
 	f.first_ns = s->ledger.first_ns;
 	f.last_ns = s->ledger.last_ns;
 	if (s->plan.clockid >= 0 && !clock_getres(s->plan.clockid, &res)) {
@@ -94,7 +94,7 @@ static int take_signals(struct session *s)
 	if (!signal_ignored(SIGHUP)) /* as nohup(1) sets it */
 		sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
-	if (s->cfg->snapshot)
+	if (s->cfg->snapshot || s->cfg->rotate)
 		sigaddset(&set, SIGUSR2);
 	(void)signal(SIGPIPE, SIG_IGN); /* a reader that went away is EPIPE, */
 	(void)signal(SIGXFSZ, SIG_IGN); /* a file size limit is EFBIG */
@@ -112,7 +112,7 @@ void session_read_signals(struct session *s)
 
 	while (read(s->signal_fd, &si, sizeof(si)) == sizeof(si))
 		if (si.ssi_signo == SIGUSR2)
-			s->snapshot_wanted = true;
+			*(s->cfg->rotate ? &s->control.rotate_wanted : &s->snapshot_wanted) = true;
 		else if (si.ssi_signo != SIGCHLD)
 			s->signal = (int)si.ssi_signo;
 }
@@ -185,7 +185,7 @@ static bool much_trace(const struct session *s, uint64_t *seen)
 
 static bool over(struct session *s, bool tick)
 {
-	if (s->signal || s->write_err || s->run_err)
+	if (s->signal || s->write_err || s->run_err || rotation_over(s))
 		return true;
 	if (s->source.soft)
 		return s->work.reaped;
@@ -220,6 +220,7 @@ static void take_rings(struct session *s, bool tick, uint64_t *seen)
 	if (!s->flight.table) {
 		if (ready || tick || (s->source.soft && much_trace(s, seen)))
 			(void)drain_round(s, true, false);
+		rotation_turn(s);
 		return;
 	}
 	err = ready || tick ? flight_drain(s) : 0;
@@ -233,13 +234,13 @@ static void take_rings(struct session *s, bool tick, uint64_t *seen)
 static void loop(struct session *s)
 {
 	uint64_t start = session_now() / 1000000, next = start + ROUND_MS, now, seen = 0;
-	int state = s->source.soft ? SOFT_BUSY : SOFT_IDLE, err;
+	int state = s->source.soft ? SOFT_BUSY : SOFT_IDLE, wait, err;
 	bool tick;
 
 	do {
 		now = session_now() / 1000000;
-		err = watch_wait(&s->watch, state == SOFT_BUSY ? 0 : nothing_due(s, now, start,
-										 next));
+		wait = rotation_wait(s, nothing_due(s, now, start, next));
+		err = watch_wait(&s->watch, state == SOFT_BUSY ? 0 : wait);
 		if (err)
 			s->run_err = log_err(err, "epoll_wait failed");
 		if (s->source.soft)
@@ -286,7 +287,7 @@ static void end_command(struct session *s)
 		(void)soft_detach(s->source.soft);
 	if (s->work.pid <= 0 || workload_ended(&s->work))
 		return;
-	if (!s->signal) {
+	if (!s->signal && !s->rotation.ended) {
 		log_info("the recording ended before the command; waiting for it");
 		(void)sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
 		while (waitpid(s->work.pid, &s->work.status, 0) < 0 && errno == EINTR)
@@ -304,10 +305,12 @@ static void end_command(struct session *s)
 
 static int exit_status(const struct session *s)
 {
-	if (s->write_err || s->run_err)
+	if (s->write_err || s->run_err || s->flight.failed)
 		return EXIT_FAILED;
 	if (s->cfg->strict && ledger_lossy(&s->ledger))
 		return EXIT_WITH_LOSSES;
+	if (s->rotation.ended && (!s->work.reaped || workload_killed_by(&s->work, SIGTERM)))
+		return EXIT_OK;
 	if (s->work.pid > 0)
 		return s->work.reaped ? workload_exit_status(&s->work) : 128 + s->signal;
 	return EXIT_OK;
@@ -347,7 +350,9 @@ static int start(struct session *s)
 		return err;
 	snprintf(s->version, sizeof(s->version), "auxrec %s (source: %s)", AUXREC_VERSION,
 		 source_names[s->plan.source]);
-	err = recfile_open(s, s->cfg->output);
+	if (rotation_setup(s))
+		return explain_no_memory();
+	err = recfile_open(s);
 	if (err)
 		return err;
 	/* Only now: until here, and while a FIFO waits for its reader, signals just end us. */
@@ -424,6 +429,8 @@ static void session_done(struct session *s)
 	free(s->ids);
 	free(s->stalled);
 	free(s->frozen_ns);
+	free(s->name);
+	rotation_done(s);
 	flight_done(s);
 	plan_done(&s->plan);
 	if (s->signal_fd >= 0)

@@ -11,6 +11,7 @@
  *   control.c   what can be asked of it meanwhile
  *   flight.c    rings that keep the newest and are written only on demand
  *   snapshot.c  one such AUX area
+ *   rotation.c  going on in a new file, ending at a limit
  *   closing.c   the last round, late losses, features
  *   report.c    the words: start line, status line, summary
  */
@@ -28,6 +29,7 @@
 #include "recorder/ctlwords.h"
 #include "recorder/dsos.h"
 #include "recorder/fileids.h"
+#include "recorder/fileset.h"
 #include "recorder/flight.h"
 #include "recorder/host.h"
 #include "recorder/hotplug.h"
@@ -35,11 +37,18 @@
 #include "recorder/output.h"
 #include "recorder/plan.h"
 #include "recorder/polling.h"
+#include "recorder/rotation.h"
 #include "recorder/sideband.h"
 #include "recorder/source.h"
 #include "recorder/spans.h"
 #include "recorder/watch.h"
 #include "recorder/workload.h"
+
+/* Files that are finished. */
+struct written {
+	uint64_t files, bytes;
+	struct fmt_zipped zipped;
+};
 
 struct session {
 	const struct pio_sys *sys;
@@ -50,6 +59,9 @@ struct session {
 	struct workload work;
 	struct output out;
 	struct fmt_writer writer;
+	char *name; /* behind out.name, when the file is one of several */
+	struct fileset files;
+	struct written written;
 	struct ledger ledger;
 	struct fileids *fileids;
 	struct dsos *dsos;
@@ -78,6 +90,7 @@ struct session {
 	bool *stalled; /* per place: its AUX event stopped in this round */
 	uint64_t *frozen_ns; /* per place: CLOCK_MONOTONIC when it was stopped for a snapshot */
 	struct flight flight;
+	struct rotation rotation;
 	struct control control;
 	struct ctlwords words;
 	int signal_fd;
@@ -101,13 +114,27 @@ int opening_head(struct session *s);
 /* The copy of the kernel's code, when the events that tell of its changes are on. */
 int opening_kcore(struct session *s);
 
+/* The events as the file has them, by the descriptors that are open. 0 or -ENOMEM. */
+int opening_describe(struct session *s);
 size_t opening_count_ids(const struct session *s);
 
 /* recfile.c. Open: the output, without a name yet; 0 or an exit status after a message, as
  * publish, which gives it the name. Begin: header and head records, up to where the tasks
  * are told; head_done: behind them. 0 or -errno, which refuse turns into words and an exit
  * status. End: features; closes it, and says so when writing failed (write_err). */
-int recfile_open(struct session *s, const char *name);
+int recfile_open(struct session *s);
+/* Silent: a file without a name yet, 0 or -errno of recorder/output.h; the next one of several
+ * in place of one that has ended; its name. */
+int recfile_create(struct session *s, struct output *ret, const char *name);
+int recfile_next(struct session *s);
+int recfile_name(struct session *s);
+/* The copy of the kernel's code that one recording has, for another one: 0 or -errno. */
+int recfile_share_kcore(const struct session *s, const struct output *to,
+			const struct output *from);
+/* Written so far, in all files. */
+uint64_t recfile_bytes(const struct session *s);
+/* For tasktable_emit(); ctx is the session. */
+int recfile_put_task(void *ctx, const uint8_t *rec, size_t n);
 int recfile_begin(struct session *s);
 int recfile_head_done(struct session *s);
 int recfile_publish(struct session *s);

@@ -99,6 +99,11 @@ bool workload_ended(struct workload *w)
 	return w->reaped;
 }
 
+bool workload_killed_by(const struct workload *w, int sig)
+{
+	return w->reaped && WIFSIGNALED(w->status) && WTERMSIG(w->status) == sig;
+}
+
 int workload_exit_status(const struct workload *w)
 {
 	if (WIFSIGNALED(w->status))

@@ -38,6 +38,8 @@ int workload_exec_error(struct workload *w);
 /* Has it ended? Reaps it without waiting; the caller may also set `reaped` and `status` when
  * somebody else did. */
 bool workload_ended(struct workload *w);
+/* Has it ended, and by this signal? */
+bool workload_killed_by(const struct workload *w, int sig);
 /* Its status as a shell would say it: the exit status, or 128 + signal. */
 int workload_exit_status(const struct workload *w);
 /* Kills and reaps a command that still waits at its pipe; closes everything. */
