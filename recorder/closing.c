@@ -104,8 +104,7 @@ static void count_soft(struct session *s)
 /* Without a snapshot there is no file. */
 static void close_flight(struct session *s)
 {
-	if (s->cfg->snapshot_at_exit)
-		(void)flight_take(s, false, "at the end");
+	trigger_last(s, s->cfg->snapshot_at_exit);
 	if (s->flight.begun) {
 		put_late_losses(s);
 		if (!s->write_err)

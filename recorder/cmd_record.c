@@ -14,6 +14,7 @@
 #include "recorder/eventarg.h"
 #include "recorder/log.h"
 #include "recorder/opts.h"
+#include "recorder/recarg.h"
 #include "recorder/recopts.h"
 #include "recorder/sampling.h"
 #include "recorder/session.h"
@@ -71,6 +72,7 @@ static bool wants_aux(const struct rec_config *c)
 static int check(struct rec_config *c)
 {
 	bool task = c->nr_pids || c->nr_tids;
+	const char *wrong;
 
 	if (c->nr_pids && c->nr_tids)
 		return usage("-p and -t exclude each other");
@@ -107,6 +109,9 @@ static int check(struct rec_config *c)
 	/* As perf does: nobody named means everybody. */
 	if (!task && (!c->command || c->cpus.n) && !c->per_thread)
 		c->all = true;
+	wrong = recarg_check_flight(c);
+	if (wrong)
+		return usage(wrong);
 	if (c->cgroups && !c->all)
 		return usage("-G needs -a or -C: a cgroup is recorded on whole cpus");
 	if (!task && !c->command && c->per_thread)
@@ -118,6 +123,8 @@ static void config_done(struct rec_config *c)
 {
 	eventarg_free(c->events, c->nr_events);
 	pio_cpus_done(&c->cpus);
+	eventarg_free(c->trigger_events, c->nr_trigger_events);
+	free(c->watch);
 	free(c->filter);
 	free(c->cgroups);
 	free(c->pids);

@@ -46,6 +46,13 @@ struct rec_config {
 	uint64_t rotate_size, rotate_ns;
 	uint64_t max_files;	/* of them that are kept, 0: all */
 	uint64_t max_size, max_time_ns; /* of the recording, 0: none */
+	/* What else asks for a snapshot (recorder/trigger.h), and the time around it. */
+	unsigned triggers; /* enum trigger_kind */
+	struct event_arg *trigger_events; /* tracepoints */
+	size_t nr_trigger_events;
+	uint64_t pre_ns, post_ns;
+	pid_t *watch; /* processes whose end and stops count; none: the command */
+	size_t nr_watch;
 	struct pio_cpus cpus; /* n = 0: all online */
 	pid_t *pids;	      /* -p */
 	size_t nr_pids;
@@ -64,6 +71,7 @@ struct rec_config {
 	const char *control; /* --control, of a form that is good, or NULL */
 	bool kcore; /* a directory, with a copy of the kernel's code */
 	const char *ip_log;
+	bool filter_trigger; /* the last event before --filter was a trigger's */
 	char *filter;  /* --filter of the AUX event, as typed, or NULL */
 	char *cgroups; /* -G, as typed, or NULL */
 };

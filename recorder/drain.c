@@ -72,7 +72,7 @@ static int put_aux_records(struct session *s, const struct source_chunk *c, size
 	return drain_put(s);
 }
 
-static int put_chunk(struct session *s, size_t i, const struct source_chunk *c)
+int drain_chunk(struct session *s, size_t i, const struct source_chunk *c)
 {
 	size_t bytes = chunk_bytes(c);
 	struct ledger_row *row = queue_row(s, i, c);
@@ -89,8 +89,13 @@ static int put_chunk(struct session *s, size_t i, const struct source_chunk *c)
 		return err;
 	row->aux_bytes += bytes;
 	row->aux_chunks++;
-	if (s->source.soft)
-		err = put_aux_records(s, c, bytes);
+	return s->source.soft ? put_aux_records(s, c, bytes) : 0;
+}
+
+static int put_chunk(struct session *s, size_t i, const struct source_chunk *c)
+{
+	int err = drain_chunk(s, i, c);
+
 	if (!err)
 		source_release(&s->source, i);
 	return err;

@@ -27,6 +27,8 @@ void explain_filter(const struct plan *p, const struct pio_fault *why, int err);
 bool explain_action(const struct plan *p, const struct pio_fault *why, int err);
 /* An event of a control group that has no perf events: true when it was one, and said so. */
 bool explain_cgroup(const struct plan *p, const struct pio_fault *why, int err);
+/* A tracepoint that pio_tracepoint_load() did not give. Returns the exit status. */
+int explain_tracepoint(const struct event_arg *a, int err);
 /* Hint: which PMUs of this machine have an AUX area. */
 void explain_aux_pmus(const struct pio_sys *sys);
 /* Hint: the terms a PMU knows, with their valid values. */

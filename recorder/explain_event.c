@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 
 #include "perfio/holders.h"
+#include "recorder/cmd.h"
 #include "recorder/log.h"
 
 enum { HOLDERS_SHOWN = 8 };
@@ -112,4 +113,17 @@ bool explain_cgroup(const struct plan *p, const struct pio_fault *why, int err)
 	log_hint("in cgroup2 that takes one controller, any, enabled in the group above; as root: "
 		 "echo +pids >.../cgroup.subtree_control");
 	return true;
+}
+
+int explain_tracepoint(const struct event_arg *a, int err)
+{
+	log_err(err, "cannot use tracepoint '%s:%s'", a->head, a->body);
+	if (err == -ENODEV)
+		log_hint("tracefs is not mounted: mount -t tracefs tracefs /sys/kernel/tracing");
+	else if (err == -EACCES)
+		log_hint("tracefs is readable by root only: run as root, or "
+			 "mount -o remount,mode=755 /sys/kernel/tracing");
+	else if (err == -ENOENT)
+		log_hint("valid names are listed in /sys/kernel/tracing/available_events");
+	return EXIT_CANNOT;
 }

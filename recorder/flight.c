@@ -218,7 +218,7 @@ static int take_newest(struct session *s, size_t i, struct newestring *n)
 	int err;
 
 	all.seen = s->flight.own ? 0 : r->seen;
-	err = newestring_copy(&all, 0, &s->flight.records, n);
+	err = newestring_copy(&all, s->flight.from_ns, &s->flight.records, n);
 	if (err || s->flight.own)
 		return err;
 	pio_newest_taken(r);
@@ -232,7 +232,7 @@ static int put_soft(struct session *s)
 	int err = 0;
 
 	for (size_t i = 0; s->source.soft && i < source_nr_queues(&s->source) && !err; i++)
-		err = drain_queue_whole(s, i);
+		err = flight_queue(s, i);
 	return err;
 }
 
@@ -247,7 +247,7 @@ static int take_places(struct session *s, bool go_on)
 		struct newestring n = { 0 };
 
 		if (!err && s->set.place[i].ring.meta && s->source.set)
-			err = snapshot_area(s, i);
+			err = flight_area(s, i);
 		if (!err)
 			err = take_newest(s, i, &n);
 		thawed = go_on ? thaw(s, i) : 0;

@@ -31,6 +31,7 @@ struct flight {
 	struct flight_kept *kept; /* what cpus had that have left since the last snapshot */
 	bool begun;		 /* the file has its head */
 	bool own; /* the snapshot being taken has a file of its own, and leaves no trace here */
+	uint64_t from_ns;	 /* leave out what is older, on the events' clock; 0: nothing */
 	uint64_t until_ns;	 /* the newest record of the last snapshot */
 	size_t looked_at;	 /* bytes of the table when the horizon was last looked for */
 	unsigned taken;		 /* snapshots so far */
@@ -50,6 +51,10 @@ int flight_keep(struct session *s, size_t place);
  * -errno. */
 int flight_put_kept(struct session *s);
 void flight_drop_kept(struct session *s);
+/* flight_pre.c: a place's AUX area, or a queue of the software source, without what is older than
+ * flight.from_ns. 0 or -errno of the output. */
+int flight_area(struct session *s, size_t place);
+int flight_queue(struct session *s, size_t i);
 /* Take a snapshot; go_on: and let the cpus run again. why: for the message. 0, or -errno of the
  * output: the session's write_err, but with --max-snapshots, where there is that file less. */
 int flight_take(struct session *s, bool go_on, const char *why);

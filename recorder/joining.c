@@ -77,6 +77,7 @@ static bool leave(struct session *s)
 		if (write_last(s, i))
 			break;
 		polling_remove_ring(s, i);
+		trigger_leave(s, p->cpu);
 		pio_evset_retire(&s->set, i);
 		log_info("cpu %d went offline: what it had recorded is %s", p->cpu,
 			 s->flight.table ? "kept" : "written");
@@ -201,6 +202,7 @@ static bool join_cpu(struct session *s, int cpu)
 		if (!err)
 			err = polling_add_ring(s, (size_t)place);
 		if (!err) {
+			trigger_join(s, cpu);
 			log_info("cpu %d came online: it is recorded, too", cpu);
 			return true;
 		}

@@ -20,24 +20,32 @@
 #include "recorder/softpmu.h"
 #include "recorder/units.h"
 
+struct pio_target opening_target(const struct session *s)
+{
+	const struct plan *p = &s->plan;
+
+	return (struct pio_target){
+		.cpus = p->cpus,
+		.tids = p->system_wide ? NULL : s->cfg->follow ? &s->work.pid : s->cfg->tids,
+		.nr_tids = p->system_wide ? 0 : s->cfg->follow ? 1 : s->cfg->nr_tids,
+		.data_len = p->data_len,
+		.aux_len = p->aux_len,
+		.overwrite = s->cfg->snapshot || s->cfg->aux_sample,
+		.newest_len = p->newest_len,
+	};
+}
+
 static int open_rings(struct session *s)
 {
 	struct plan *p = &s->plan;
 	struct pio_fault why = { .call = "perf_event_open" };
-	struct pio_target t = {
-		.cpus = p->cpus,
-		.tids = p->system_wide ? NULL : s->cfg->follow ? &s->work.pid : s->cfg->tids,
-		.nr_tids = p->system_wide ? 0 : s->cfg->follow ? 1 : s->cfg->nr_tids,
-	};
+	struct pio_target t;
 	int err;
 
 	/* The budget is shared with every recorder of this user: what fitted on paper may not
 	 * fit now, so sizes that were our choice shrink until they do. */
 	for (;;) {
-		t.data_len = p->data_len;
-		t.aux_len = p->aux_len;
-		t.overwrite = s->cfg->snapshot || s->cfg->aux_sample;
-		t.newest_len = p->newest_len;
+		t = opening_target(s);
 		err = pio_evset_open(&s->set, s->sys, p->ev, p->nr_ev, &t, &why);
 		if ((err != -EPERM && err != -ENOMEM) || !why.asked || !plan_shrink(p))
 			break;

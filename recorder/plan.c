@@ -280,19 +280,6 @@ static int add_soft_aux(struct plan *p, const struct pio_sys *sys)
 	return p->pt_name ? 0 : explain_no_memory();
 }
 
-static int refuse_tracepoint(const struct event_arg *a, int err)
-{
-	log_err(err, "cannot use tracepoint '%s:%s'", a->head, a->body);
-	if (err == -ENODEV)
-		log_hint("tracefs is not mounted: mount -t tracefs tracefs /sys/kernel/tracing");
-	else if (err == -EACCES)
-		log_hint("tracefs is readable by root only: run as root, or "
-			 "mount -o remount,mode=755 /sys/kernel/tracing");
-	else if (err == -ENOENT)
-		log_hint("valid names are listed in /sys/kernel/tracing/available_events");
-	return EXIT_CANNOT;
-}
-
 static int add_tracepoint(struct plan *p, const struct event_arg *a)
 {
 	struct pio_attr_common c = plan_attr_common(p, true);
@@ -302,7 +289,7 @@ static int add_tracepoint(struct plan *p, const struct event_arg *a)
 	int err = pio_tracepoint_load(t, p->sys, a->head, a->body);
 
 	if (err)
-		return refuse_tracepoint(a, err);
+		return explain_tracepoint(a, err);
 	p->nr_tracepoint++;
 	attr = pio_attr_tracepoint(&c, t->id);
 	pio_attr_set_aux_action(&attr, a->aux_action);

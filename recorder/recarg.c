@@ -39,6 +39,7 @@ int recarg_events(void *ctx, const char *arg)
 	const char *what = "no memory", *at = arg;
 	size_t pmus = 0;
 
+	c->filter_trigger = false;
 	if (eventarg_parse(&c->events, &c->nr_events, arg, &what, &at)) {
 		log_err(0, "bad event list '%s': %s, at '%s'", arg, what, at);
 		return -EINVAL;
@@ -61,7 +62,8 @@ int recarg_events(void *ctx, const char *arg)
 int recarg_filter(void *ctx, const char *arg)
 {
 	struct rec_config *c = ctx;
-	struct event_arg *last = c->nr_events ? &c->events[c->nr_events - 1] : NULL;
+	struct event_arg *last = c->filter_trigger ? &c->trigger_events[c->nr_trigger_events - 1]
+				 : c->nr_events	   ? &c->events[c->nr_events - 1] : NULL;
 	bool expression = last && last->tracepoint;
 	char **to = expression ? &last->filter : &c->filter, *joined;
 
@@ -103,7 +105,7 @@ int recarg_cpus(void *ctx, const char *arg)
 	return -EINVAL;
 }
 
-static int take_ids(pid_t **list, size_t *n, const char *arg, const char *what)
+int recarg_ids(pid_t **list, size_t *n, const char *arg, const char *what)
 {
 	char *end;
 
@@ -129,14 +131,14 @@ int recarg_pids(void *ctx, const char *arg)
 {
 	struct rec_config *c = ctx;
 
-	return take_ids(&c->pids, &c->nr_pids, arg, "process");
+	return recarg_ids(&c->pids, &c->nr_pids, arg, "process");
 }
 
 int recarg_tids(void *ctx, const char *arg)
 {
 	struct rec_config *c = ctx;
 
-	return take_ids(&c->tids, &c->nr_tids, arg, "thread");
+	return recarg_ids(&c->tids, &c->nr_tids, arg, "thread");
 }
 
 /* perf's rule: a plain number is pages, with a unit it is bytes; rounded up to 2^n pages. */

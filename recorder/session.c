@@ -140,6 +140,8 @@ static int enable(struct session *s)
 		if (s->plan.start_late[i] && !s->set.ev[i].missing &&
 		    !s->set.ev[i].attr.enable_on_exec)
 			err = pio_evset_enable(&s->set, i);
+	if (!err)
+		err = trigger_enable(s);
 	s->enabled = true;
 	s->on_ns = session_now();
 	if (err)
@@ -187,6 +189,8 @@ static bool over(struct session *s, bool tick)
 {
 	if (s->signal || s->write_err || s->run_err || rotation_over(s))
 		return true;
+	if (trigger_waits(s))
+		return false;
 	if (s->source.soft)
 		return s->work.reaped;
 	if (s->work.pid > 0 && workload_ended(&s->work))
@@ -206,8 +210,8 @@ static int nothing_due(const struct session *s, uint64_t now, uint64_t start, ui
 	if (s->flight.table && !s->source.soft && !s->hotplug.again &&
 	    !(s->plan.system_wide && s->hotplug.fd < 0) &&
 	    !(s->cfg->nr_tids && !s->cfg->nr_pids))
-		return -1;
-	return wait;
+		return trigger_wait(s, -1);
+	return trigger_wait(s, wait);
 }
 
 /* What is in the rings, at the end of each wait. */
@@ -226,9 +230,8 @@ static void take_rings(struct session *s, bool tick, uint64_t *seen)
 	err = ready || tick ? flight_drain(s) : 0;
 	if (err)
 		s->run_err = log_err(err, "cannot keep track of the tasks");
-	if (s->snapshot_wanted && !err)
-		(void)flight_take(s, true, "SIGUSR2");
-	s->snapshot_wanted = false;
+	if (!err)
+		(void)trigger_act(s);
 }
 
 static void loop(struct session *s)
@@ -372,6 +375,8 @@ static int start(struct session *s)
 	}
 	err = opening_events(s);
 	control_setup(s);
+	if (!err)
+		err = trigger_setup(s);
 	if (!err && s->cfg->kcore)
 		err = opening_kcore(s);
 	return err ? err : opening_head(s);
@@ -397,6 +402,8 @@ static int record(struct session *s)
 	err = polling_setup(s, session_read_signals);
 	if (!err)
 		err = ctlwords_watch(s);
+	if (!err)
+		err = trigger_watch(s);
 	if (err) {
 		log_err(err, "cannot wait for what is recorded");
 		return EXIT_CANNOT;
@@ -412,6 +419,7 @@ static void session_done(struct session *s)
 {
 	polling_done(s);
 	ctlwords_done(&s->words);
+	trigger_done(s);
 	source_done(&s->source);
 	workload_done(&s->work);
 	hotplug_done(&s->hotplug);
@@ -448,6 +456,7 @@ int session_run(const struct pio_sys *sys, const struct rec_config *cfg)
 		.hotplug = HOTPLUG_INIT,
 		.watch = WATCH_INIT,
 		.words = CTLWORDS_INIT,
+		.trigger = TRIGGER_INIT,
 		.signal_fd = -1,
 		.t0_ns = session_now(),
 	};

@@ -12,6 +12,7 @@
  *   flight.c    rings that keep the newest and are written only on demand
  *   snapshot.c  one such AUX area
  *   rotation.c  going on in a new file, ending at a limit
+ *   trigger.c   what makes it take one
  *   closing.c   the last round, late losses, features
  *   report.c    the words: start line, status line, summary
  */
@@ -41,6 +42,7 @@
 #include "recorder/sideband.h"
 #include "recorder/source.h"
 #include "recorder/spans.h"
+#include "recorder/trigger.h"
 #include "recorder/watch.h"
 #include "recorder/workload.h"
 
@@ -92,6 +94,7 @@ struct session {
 	struct flight flight;
 	struct rotation rotation;
 	struct control control;
+	struct trigger trigger;
 	struct ctlwords words;
 	int signal_fd;
 	bool enabled;
@@ -117,6 +120,8 @@ int opening_kcore(struct session *s);
 /* The events as the file has them, by the descriptors that are open. 0 or -ENOMEM. */
 int opening_describe(struct session *s);
 size_t opening_count_ids(const struct session *s);
+/* Where events are opened: the cpus and tasks that are recorded, with the plan's sizes. */
+struct pio_target opening_target(const struct session *s);
 
 /* recfile.c. Open: the output, without a name yet; 0 or an exit status after a message, as
  * publish, which gives it the name. Begin: header and head records, up to where the tasks
@@ -149,6 +154,8 @@ int drain_round(struct session *s, bool marker, bool last);
 int drain_failed(struct session *s, int err);
 /* Write and empty s->buf. 0 or -errno. */
 int drain_put(struct session *s);
+/* One chunk of a queue, and with it what a kernel would have said: 0 or -errno of the output. */
+int drain_chunk(struct session *s, size_t i, const struct source_chunk *c);
 /* All that a queue holds, as chunks. 0 or -errno of the output. */
 int drain_queue_whole(struct session *s, size_t i);
 

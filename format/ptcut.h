@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where to enter the Intel PT trace of one queue so that all is there from some moment on: at
+ * the last PSB whose TSC is not later.
+ */
+#ifndef FORMAT_PTCUT_H
+#define FORMAT_PTCUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+/*
+ * v[0..n), n <= 2: the bytes, the oldest first, whose times do not go backwards. from: a TSC, of
+ * which the low 56 bits count, as packets have them; times are less than 2^55 apart.
+ * How many bytes to leave out: 0 when the oldest PSB is later already, or no TSC is there. Looks at
+ * few places only. A PSB that lies across the two pieces is not found, so that more is kept.
+ */
+size_t fmt_pt_cut(const struct iovec *v, int n, uint64_t from);
+
+#endif

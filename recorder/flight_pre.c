@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Trace of a snapshot from some moment on (--pre): it begins at a PSB, the last one that is not
+ * later. Where the TSC cannot be compared with records, trace is kept whole.
+ */
+#include "recorder/flight.h"
+
+#include <errno.h>
+
+#include "format/ptcut.h"
+#include "recorder/session.h"
+
+/* The TSC at from_ns. False: not to be told. */
+static bool from_ticks(const struct session *s, uint64_t *ret)
+{
+	const struct fmt_time_conv *c = &s->conv;
+	uint64_t ticks = source_ticks(&s->source), ns;
+
+	if (!s->flight.from_ns || !c->cap_time_zero || !c->mult || c->shift > 32)
+		return false;
+	ns = session_time(s, ticks);
+	ns = ns > s->flight.from_ns ? ns - s->flight.from_ns : 0;
+	*ret = ticks - (((ns / c->mult) << c->shift) + ((ns % c->mult) << c->shift) / c->mult);
+	return true;
+}
+
+static int skip(struct iovec v[2], int n, size_t cut)
+{
+	if (n && cut >= v[0].iov_len) {
+		cut -= v[0].iov_len;
+		v[0] = v[1];
+		n--;
+	}
+	if (n) {
+		v[0].iov_base = (uint8_t *)v[0].iov_base + cut;
+		v[0].iov_len -= cut;
+	}
+	return n;
+}
+
+int flight_area(struct session *s, size_t i)
+{
+	struct fmt_auxtrace a;
+	struct iovec v[2];
+	uint64_t from;
+	int n = snapshot_look(s, i, &a, v);
+
+	if (from_ticks(s, &from)) {
+		size_t cut = fmt_pt_cut(v, n, from);
+
+		a.offset += cut;
+		n = skip(v, n, cut);
+	}
+	return snapshot_put(s, &a, v, n);
+}
+
+/* A queue of the software source is many small pieces: they are put together first. */
+static int gather(struct session *s, size_t i, struct source_chunk *first, struct fmt_buf *b)
+{
+	struct source_chunk c;
+
+	for (;;) {
+		source_peek(&s->source, i, true, &c);
+		if (!c.nv)
+			return b->err;
+		if (!b->len)
+			*first = c;
+		for (int k = 0; k < c.nv; k++)
+			fmt_put(b, c.v[k].iov_base, c.v[k].iov_len);
+		if (b->err)
+			return b->err;
+		source_release(&s->source, i);
+	}
+}
+
+int flight_queue(struct session *s, size_t i)
+{
+	struct source_chunk c = { 0 };
+	struct fmt_buf b = { 0 };
+	uint64_t from;
+	size_t cut;
+	int err;
+
+	if (!from_ticks(s, &from))
+		return drain_queue_whole(s, i);
+	err = gather(s, i, &c, &b);
+	if (!err && b.len) {
+		c.v[0] = (struct iovec){ b.data, b.len };
+		c.nv = 1;
+		cut = fmt_pt_cut(c.v, 1, from);
+		c.offset += cut;
+		c.nv = skip(c.v, 1, cut);
+		err = drain_chunk(s, i, &c);
+	}
+	fmt_buf_done(&b);
+	return err;
+}
