@@ -142,13 +142,13 @@ static int take_payload(struct fmt_reader *r, struct fmt_rec *rec)
 	return 1;
 }
 
-/* What a record says about events and features, once. In header form the header has said
+/* What a record says about events and features, taken once. In header form the header has said
  * which events and features there are, and parts share what it said. */
 static int gather(struct fmt_reader *r, const struct fmt_rec *rec)
 {
 	int err = 0;
 
-	if (rec->at < r->gathered || r->shares_events)
+	if (r->shares_events)
 		return 0;
 	if (rec->type == FMT_REC_EVENT_UPDATE)
 		err = fmt_reader_take_update(r, rec);
@@ -156,7 +156,7 @@ static int gather(struct fmt_reader *r, const struct fmt_rec *rec)
 		err = fmt_reader_take_attr(r, rec);
 	else if (rec->type == FMT_REC_HEADER_FEATURE && r->pipe)
 		err = fmt_reader_take_feature(r, rec);
-	if (!err)
+	if (!err && r->gathered <= rec->at)
 		r->gathered = rec->at + rec->size;
 	return err;
 }

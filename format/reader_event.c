@@ -233,6 +233,8 @@ int fmt_reader_take_attr(struct fmt_reader *r, const struct fmt_rec *rec)
 	size = attr_size(p, left);
 	if (!size)
 		return fmt_reader_odd(r, rec, "a HEADER_ATTR record that holds its attr");
+	if (rec->at < r->gathered)
+		return 0;
 	set_attr(&e, p, size);
 	e.ids = p + size;
 	e.nr_ids = (left - size) / 8;
@@ -257,6 +259,8 @@ int fmt_reader_take_update(struct fmt_reader *r, const struct fmt_rec *rec)
 	if (!memchr(rec->p + 24, 0, rec->size - 24u))
 		return fmt_reader_odd(r, rec,
 				      "an event name that ends within its record");
+	if (rec->at < r->gathered)
+		return 0;
 	i = find_id(r, le_get(rec->p + 16, 8));
 	if (i >= 0)
 		r->events[i].name = (const char *)rec->p + 24;

@@ -13,7 +13,7 @@
 enum { TURNS_MAX = 20000 };
 
 struct seen {
-	uint64_t outer, inflated, sum, end;
+	uint64_t outer, inflated, sum, end, odd;
 	int last;
 };
 
@@ -71,13 +71,14 @@ static struct seen walk(struct fmt_reader *r)
 	if (s.last < 0) /* the cursor stays */
 		expect(fmt_reader_next(r, &rec) == s.last);
 	expect(!r->odd_what == !r->nr_odd);
+	s.odd = r->nr_odd;
 	return s;
 }
 
 static void expect_same(struct seen a, struct seen b)
 {
 	expect(a.outer == b.outer && a.inflated == b.inflated && a.sum == b.sum);
-	expect(a.last == b.last);
+	expect(a.last == b.last && a.odd == b.odd);
 }
 
 static void ask_features(const struct fmt_reader *r)

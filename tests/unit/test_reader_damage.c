@@ -312,6 +312,13 @@ static void what_cannot_be_understood_is_passed_over_and_noted(void **state)
 	assert_int_equal(f->r.nr_events, 1);
 	assert_int_equal(f->r.odd_at, 16);
 	assert_non_null(f->r.odd_what);
+	assert_int_equal(f->r.nr_odd, 2);
+	/* Each walk notes it; what was understood is not taken twice. */
+	fmt_reader_rewind(&f->r);
+	assert_int_equal(readfix_walk(&f->r, &n), 0);
+	assert_int_equal(f->r.nr_odd, 2);
+	assert_int_equal(f->r.odd_at, 16);
+	assert_int_equal(f->r.nr_events, 1);
 }
 
 static void foreign_files_are_refused_in_words(void **state)
