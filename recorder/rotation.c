@@ -223,9 +223,18 @@ static void give_up(struct session *s, int err)
 	output_done(&s->out);
 }
 
-static void turn(struct session *s)
+/* Files by age begin at even distances, however long each took to begin. */
+static void keep_pace(struct session *s, uint64_t due_ns)
 {
-	uint64_t from;
+	struct rotation *r = &s->rotation;
+
+	if (r->began_ns - due_ns < s->cfg->rotate_ns)
+		r->began_ns = due_ns;
+}
+
+static void turn(struct session *s, bool aged)
+{
+	uint64_t from, due = s->rotation.began_ns + s->cfg->rotate_ns;
 	int err = drain_all(s);
 
 	if (err)
@@ -239,17 +248,20 @@ static void turn(struct session *s)
 		give_up(s, err);
 		return;
 	}
+	if (aged)
+		keep_pace(s, due);
 	if (session_now() - from > s->rotation.longest_ns)
 		s->rotation.longest_ns = session_now() - from;
 }
 
 void rotation_turn(struct session *s)
 {
-	bool wanted = s->control.rotate_wanted;
+	bool wanted = s->control.rotate_wanted, aged;
 
 	if (!s->rotation.table || s->write_err)
 		return;
 	s->control.rotate_wanted = false;
-	if (wanted || is_full(s) || is_old(s))
-		turn(s);
+	aged = is_old(s);
+	if (wanted || aged || is_full(s))
+		turn(s, aged);
 }

@@ -75,6 +75,19 @@ as_user() {
 	fi
 }
 
+# in_order STEM: the files STEM.N.data, by their numbers.
+in_order() {
+	for numbered in "$1".[0-9]*.data; do
+		[ ! -e "$numbered" ] || echo "$numbered"
+	done | sort -V
+}
+
+# between VALUE LEAST MOST WHAT
+between() {
+	[ "$1" -ge "$2" ] || fail "$4: $1, expected $2 at least"
+	[ "$1" -le "$3" ] || fail "$4: $1, expected $3 at most"
+}
+
 # json FILE EXPRESSION: print a python expression over the parsed JSON `d`.
 json() {
 	python3 -c 'import json, sys

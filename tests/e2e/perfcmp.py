@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""perfcmp.py FILE IPDIR
+"""perfcmp.py FILE... IPDIR
 
-What stock perf decodes from FILE, thread by thread and address by address, against the
-lists IPDIR/PID.TID (u64 little-endian). The perf binary is $PERF, or perf from PATH.
+What stock perf decodes from FILE, or from the files of one recording in turn, thread by
+thread and address by address, against the lists IPDIR/PID.TID (u64 little-endian). The perf
+binary is $PERF, or perf from PATH.
 
 Exit: 0 all the same, 1 a difference or a trace error, 2 usage or nothing was compared.
 """
@@ -92,12 +93,17 @@ def explain(want, got):
 
 
 def main():
-    if len(sys.argv) != 3:
-        print('usage: perfcmp.py FILE IPDIR', file=sys.stderr)
+    if len(sys.argv) < 3:
+        print('usage: perfcmp.py FILE... IPDIR', file=sys.stderr)
         return 2
+    got, messages = {}, []
     try:
-        want = lists(sys.argv[2])
-        got, messages = decode(sys.argv[1])
+        want = lists(sys.argv[-1])
+        for data in sys.argv[1:-1]:
+            more, words = decode(data)
+            messages += words
+            for key, v in more.items():
+                got.setdefault(key, array.array('Q')).extend(v)
     except OSError as e:
         print(e, file=sys.stderr)
         return 2
