@@ -65,8 +65,9 @@ void fmt_salvage_begin(struct fmt_salvage *ret, struct fmt_reader *r)
 		.r = r, .killed = !r->pipe && r->killed, .missing = r->missing,
 	};
 
-	if (!r->pipe && !r->killed && !r->missing)
-		s.declared = r->data_end;
+	if (!r->pipe && !r->killed &&
+	    __builtin_add_overflow(r->data_end, r->missing, &s.declared))
+		s.declared = UINT64_MAX;
 	fmt_reader_all_data(r);
 	s.trusted = walk_plainly(&s);
 	s.damaged = !s.trusted;
@@ -120,8 +121,8 @@ static void end_at_table(struct fmt_salvage *s, uint64_t at)
 {
 	uint64_t shift = fmt_judge_shift(s->r, at);
 
-	if (shift > INT64_MAX)
-		s->missing = -shift; /* the sections stood further back */
+	/* It knows better than data.size: did its sections stand further back? */
+	s->missing = shift > INT64_MAX ? -shift : 0;
 	fmt_reader_end_data(s->r, at, shift);
 }
 

@@ -49,6 +49,7 @@ static int note_kernel(struct recover *c, const struct fmt_rec *rec)
 static void note_trace(struct recover *c, const struct fmt_rec *rec)
 {
 	struct recover_facts *f = &c->facts;
+	unsigned blank;
 
 	f->has_trace = true;
 	f->nr_index++;
@@ -56,8 +57,10 @@ static void note_trace(struct recover *c, const struct fmt_rec *rec)
 	c->trace_records++;
 	c->trace_bytes += rec->payload_len;
 	note_cpu(f, le_get32(rec->p + FMT_AUXTRACE_AT_CPU));
+	blank = recover_cut_packet(c, rec);
 	if (rec->payload_len < le_get64(rec->p + FMT_AUXTRACE_AT_SIZE)) {
 		c->torn = *rec;
+		c->torn_blank = blank;
 		c->nr_torn++;
 	}
 }
@@ -79,6 +82,8 @@ static int note_record(struct recover *c, const struct fmt_rec *rec)
 		break;
 	case FMT_REC_AUXTRACE_INFO:
 		f->has_trace = true;
+		if (rec->size >= FMT_AUXTRACE_INFO_AT_TYPE + 4)
+			f->trace_kind = le_get32(rec->p + FMT_AUXTRACE_INFO_AT_TYPE);
 		break;
 	case FMT_REC_COMPRESSED:
 	case FMT_REC_COMPRESSED2:

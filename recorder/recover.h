@@ -10,7 +10,8 @@
  *   COMPRESSED without its feature, which is written last and so missing where it matters;
  * - those of a pipe that say what a file says elsewhere (HEADER_ATTR, HEADER_FEATURE,
  *   HEADER_TRACING_DATA, HEADER_BUILD_ID) go there;
- * - an AUXTRACE whose trace is cut gets the size of what is there.
+ * - an AUXTRACE whose trace is cut gets the size of what is there, and an Intel PT packet
+ *   that is cut becomes PAD: decoders stumble over half a packet, and lose their way before.
  *
  * Nothing is taken from the machine this runs on: it need not be the one that recorded.
  * Memory does not grow with the file, but for one index entry an AUXTRACE record and what
@@ -32,6 +33,7 @@ struct dsos;
 
 enum {
 	RECOVER_GAPS_MAX = 64,
+	RECOVER_CHUNKS_MAX = 512, /* a few of each queue */
 	RECOVER_FEATURES = 64 * FMT_HDR_FEATURE_WORDS,
 };
 
@@ -53,12 +55,21 @@ struct recover_facts {
 	uint64_t first_ns, last_ns; /* of kernel records; last 0: none has a time */
 	uint32_t nr_cpus;	    /* highest cpu + 1; 0: none was named */
 	bool has_trace;		    /* AUXTRACE or AUXTRACE_INFO */
+	uint32_t trace_kind;	    /* FMT_AUXTRACE_*, 0: not told */
 	bool zipped;		    /* COMPRESSED or COMPRESSED2 */
 	uint64_t index;		    /* hash of the places of AUXTRACE records, and */
 	uint64_t nr_index;	    /* their number */
 	struct dsos *dsos;	    /* of MMAP2 records with a build id, */
 	uint64_t nr_dso_records;    /* so many of them */
 	struct fmt_buf build_ids;   /* HEADER_BUILD_ID records of a pipe */
+};
+
+/* Where the trace of an AUXTRACE record is. */
+struct recover_chunk {
+	const uint8_t *p;
+	uint64_t len;
+	uint32_t idx;
+	bool torn; /* the next one of its queue does not go on where it ends */
 };
 
 struct recover {
@@ -71,6 +82,7 @@ struct recover {
 	uint64_t nr_data;	  /* of these, those that the mended file has as records */
 	uint64_t trace_records, trace_bytes;
 	struct fmt_rec torn;	/* the last AUXTRACE that was cut; p NULL: none */
+	unsigned torn_blank;	/* its last bytes that are a part of a packet */
 	uint64_t nr_torn;
 	struct fmt_gap gaps[RECOVER_GAPS_MAX];
 	uint64_t nr_gaps;	/* all of them */
@@ -78,6 +90,8 @@ struct recover {
 	struct recover_feature features[RECOVER_FEATURES];
 	bool table_lost; /* features are announced, the table is nowhere */
 	struct recover_facts facts;
+	struct recover_chunk chunks[RECOVER_CHUNKS_MAX]; /* the last ones, a ring */
+	uint64_t nr_chunks;
 
 	/* When set: bytes before `at` are not needed for a while. */
 	void (*passed)(void *ctx, uint64_t at);

@@ -5,6 +5,7 @@
 
 #include "format/event.h"
 #include "format/le.h"
+#include "format/ptwalk.h"
 #include "recorder/recover_priv.h"
 
 /* Are all records in one row, the last of them the only one that may be cut? */
@@ -78,6 +79,8 @@ static int patch_size(const struct recover *c, const struct fmt_sink *sink)
 	return err ? err : sink->sync(sink->ctx);
 }
 
+static const uint8_t zeros[FMT_PT_PACKET_MAX];
+
 /* Up to here the header promises nothing that is not there. */
 static int make_valid(const struct recover *c, const struct fmt_sink *sink)
 {
@@ -89,6 +92,8 @@ static int make_valid(const struct recover *c, const struct fmt_sink *sink)
 			err = patch(sink, FMT_HDR_FEATURES + 8 * i, 0);
 	if (!err && t->p)
 		err = patch(sink, t->at + FMT_AUXTRACE_AT_SIZE, t->payload_len);
+	if (!err && c->torn_blank)
+		err = sink->patch(sink->ctx, c->s.end - c->torn_blank, zeros, c->torn_blank);
 	if (!err)
 		err = sink->sync(sink->ctx);
 	if (!err)

@@ -25,6 +25,11 @@ void recover_take_feature(struct recover *c, const struct fmt_rec *rec);
 /* After it: what is to become of each feature. 0 or -ENOMEM. */
 int recover_judge_features(struct recover *c);
 
+/* To be told of each AUXTRACE record, in order, in each walk (which begins with
+ * c->nr_chunks 0). How many bytes at the end of its trace are a packet that is cut: 0 when
+ * the trace is whole, or when that cannot be known. */
+unsigned recover_cut_packet(struct recover *c, const struct fmt_rec *rec);
+
 /* Does a record go to the data section of the mended file? */
 bool recover_is_data(const struct recover *c, const struct fmt_rec *rec);
 

@@ -92,21 +92,35 @@ static int put_inflated(struct flow *f, const struct fmt_rec *rec)
 	return f->inflated.err;
 }
 
+/* The record says what there is of its trace, which ends with PAD where a packet is cut. */
+static int put_torn(struct flow *f, const struct fmt_rec *rec, unsigned blank)
+{
+	int err;
+
+	fmt_put(&f->inflated, rec->p, rec->size);
+	if (f->inflated.err)
+		return f->inflated.err;
+	le_put(f->inflated.data + FMT_AUXTRACE_AT_SIZE, rec->payload_len, 8);
+	err = put_stretch(f, rec->at + rec->size, rec->payload_len - blank);
+	if (err || !blank)
+		return err;
+	err = flush(f);
+	fmt_put_zero(&f->inflated, blank);
+	return err ? err : f->inflated.err;
+}
+
 static int put_trace(struct flow *f, const struct fmt_rec *rec)
 {
+	unsigned blank = recover_cut_packet(f->c, rec);
 	int err = flush(f);
 
 	if (!err)
 		err = fmt_writer_mark_aux(&f->w);
 	if (err)
 		return err;
-	if (rec->payload_len == le_get64(rec->p + FMT_AUXTRACE_AT_SIZE))
-		return put_stretch(f, rec->at, rec->size + rec->payload_len);
-	fmt_put(&f->inflated, rec->p, rec->size);
-	if (f->inflated.err)
-		return f->inflated.err;
-	le_put(f->inflated.data + FMT_AUXTRACE_AT_SIZE, rec->payload_len, 8);
-	return put_stretch(f, rec->at + rec->size, rec->payload_len);
+	if (rec->payload_len != le_get64(rec->p + FMT_AUXTRACE_AT_SIZE))
+		return put_torn(f, rec, blank);
+	return put_stretch(f, rec->at, rec->size + rec->payload_len);
 }
 
 static int put_record(struct flow *f, const struct fmt_rec *rec)
@@ -127,6 +141,7 @@ static int put_data(struct flow *f)
 	int got, err = 0;
 
 	fmt_salvage_rewind(&f->c->s);
+	f->c->nr_chunks = 0;
 	while (!err && (got = fmt_salvage_next(&f->c->s, &rec, &gap)) > 0)
 		if (got == FMT_SALVAGE_REC)
 			err = put_record(f, &rec);

@@ -262,7 +262,8 @@ static void check_blocks(const struct fmt_buf *b, uint64_t from, uint64_t to)
 		lost += good.at[i + 1] <= from || good.at[i] >= to;
 	/* One without an id that runs into the damage. */
 	if (lost > 1)
-		fail_msg("bytes %zu to %zu: %zu whole records are lost", (size_t)from, (size_t)to, lost);
+		fail_msg("bytes %zu to %zu: %zu whole records are lost", (size_t)from,
+			 (size_t)to, lost);
 	assert_true(recover_lost(&c) || got.n == good.n);
 	recover_done(&c);
 }
