@@ -1,0 +1,115 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The command line of `auxrec recover`: which file it writes, when it refuses to, what it says
+# and how it ends; that its input stays as it is, or is mended with --in-place.
+: "${AUXREC:?}" "${PROG:?}" "${E2E:?}"
+# shellcheck source=tests/e2e/lib.sh
+. "$E2E/lib.sh"
+CORPUS=$E2E/../corpus/derived
+command -v python3 >/dev/null || skip "python3 is not installed"
+[ -e "$CORPUS/group_desc.interrupted" ] || skip "tests/corpus is not there"
+
+only() { # FILES...: the folder has these and nothing else of ours
+	ls >listing
+	for left in "$@" out err listing; do
+		sed -i "/^$left\$/d" listing
+	done
+	[ ! -s listing ] || fail "left behind: $(cat listing)"
+}
+
+# Usage.
+want 2 "$AUXREC" recover
+said usage
+cp "$CORPUS/group_desc.interrupted" torn
+want 2 "$AUXREC" recover torn torn
+want 2 "$AUXREC" recover --in-place -o x torn
+want 2 "$AUXREC" recover -
+want 2 "$AUXREC" recover --nonsense torn
+only torn
+
+# An interrupted file: all of it is there.
+sum=$(cksum <torn)
+chmod 640 torn
+want 0 "$AUXREC" recover torn
+[ "$(cksum <torn)" = "$sum" ] || fail "the input was changed"
+[ "$(stat -c %a torn.recovered)" = 640 ] || fail "another mode"
+grep -q 'incomplete; data.size was never stored' out || fail "not said to be incomplete"
+grep -q '50 records' out || fail "not 50 records"
+grep -q 'wrote.*torn.recovered' out || fail "the name is not said"
+want 1 "$AUXREC" recover torn
+said 'torn.recovered'
+said 'force'
+want 0 "$AUXREC" recover --force torn
+[ -e torn.recovered.old ] || fail "the earlier file is not kept"
+want 0 "$AUXREC" recover torn -o y --json
+[ "$(json out 'd["output"], d["records"]["whole"], d["state"]')" = "('y', 50, 'incomplete')" ] ||
+	fail "JSON: $(cat out)"
+cmp torn.recovered y || fail "two runs, two files"
+want 0 "$AUXREC" recover -o z - <torn
+cmp y z || fail "another file from standard input"
+# shellcheck disable=SC2002,SC2016 # a real pipe
+want 0 sh -c 'cat torn | "$1" recover -o p -' sh "$AUXREC"
+cmp y p || fail "another file from a pipe"
+want 1 "$AUXREC" recover -o torn torn
+said 'in-place'
+rm -f torn.recovered* y z p
+
+# A sound one is left alone, but for -o.
+want 0 "$AUXREC" recover -o sound torn
+want 0 "$AUXREC" recover sound
+grep -q 'sound, sound$' out || fail "not said to be sound"
+only torn sound
+want 0 "$AUXREC" recover --in-place sound
+want 0 "$AUXREC" recover -o copy sound
+cmp sound copy || fail "a copy of what recover wrote is another file"
+rm copy
+
+# In place: the very file, mended where it is; and one that must be written anew.
+inode=$(stat -c %i torn)
+want 0 "$AUXREC" recover --in-place --json torn
+[ "$(json out 'd["patched"]')" = True ] || fail "not mended where it is"
+[ "$(stat -c %i torn)" = "$inode" ] || fail "another file has its name"
+want 0 "$AUXREC" recover torn
+grep -q 'torn, sound$' out || fail "what was mended in place is not sound"
+cp "$CORPUS/piped.intel_pt.killed" pipe
+chmod 604 pipe
+ln -s pipe link
+want 4 "$AUXREC" recover --in-place --json link
+[ "$(json out 'd["patched"], d["form"]')" = "(False, 'pipe')" ] || fail "a pipe was patched"
+[ "$(stat -c %a pipe)" = 604 ] || fail "the mode was lost"
+[ -L link ] || fail "the link was replaced"
+want 0 "$AUXREC" recover link
+grep -q 'link, sound$' out || fail "a pipe does not become a sound file"
+only torn sound pipe link
+
+# Where nothing is recovered nothing is written.
+: >empty
+want 1 "$AUXREC" recover empty
+echo 'no recording, but some text of a few words' >text
+want 1 "$AUXREC" recover text
+said PERFILE2
+printf '2ELIFREP\0\0\0\0\0\0\0\150' >big
+want 1 "$AUXREC" recover big
+said little-endian
+head -c 300 sound >start
+want 1 "$AUXREC" recover start
+want 1 "$AUXREC" recover --in-place start
+[ "$(wc -c <start)" = 300 ] || fail "--in-place changed what it could not mend"
+mkdir dir
+want 1 "$AUXREC" recover dir
+said 'dir/data'
+want 1 "$AUXREC" recover missing
+want 1 "$AUXREC" recover -o /nonexistent/x torn
+only torn sound pipe link empty text big start dir
+
+# Text that got in, as when both outputs of perf went into one file.
+cp "$CORPUS/../linux-perf-data/sleep.compressed2.pipe.data" text
+want 4 "$AUXREC" recover --json -o new text
+[ "$(json out 'd["dropped"]')" = \
+	"[{'at': 31808, 'bytes': 143, 'expected': 'a record, not text'}]" ] || fail "$(cat out)"
+[ "$(json out 'd["records"]["compressed"]')" = 13 ] || fail "compressed: $(cat out)"
+
+# A full disk.
+# shellcheck disable=SC2016
+want 1 sh -c 'ulimit -f 4; trap "" XFSZ; "$1" recover -o small text' sh "$AUXREC"
+[ ! -e small ] || fail "half a file has a name"
