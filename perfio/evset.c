@@ -141,10 +141,12 @@ static int open_one(struct opening *o, struct pio_event *e, size_t place, int cp
 	return err < 0 ? pio_evset_fault(o, err, "ioctl PERF_EVENT_IOC_SET_FILTER", e, f, 0) : 0;
 }
 
-int pio_evset_open_on_cpu(struct opening *o, struct pio_event *e, size_t place)
+int pio_evset_open_at(struct opening *o, struct pio_event *e, size_t place)
 {
 	int err = 0, cpu = o->s.place[place].cpu;
 
+	if (cpu < 0)
+		return open_one(o, e, place, -1, o->s.place[place].tid);
 	if (!o->t->tids || e->all_tasks)
 		return open_one(o, e, place, cpu, -1);
 	for (size_t i = 0; !err && i < o->t->nr_tids; i++)
@@ -162,8 +164,7 @@ static int open_everywhere(struct opening *o, struct pio_event *e)
 	if (!e->fd)
 		return pio_evset_fault(o, -ENOMEM, "malloc", e, &nowhere, 0);
 	for (size_t i = 0; !err && i < o->s.nr_place; i++)
-		err = o->t->cpus.n ? pio_evset_open_on_cpu(o, e, i) :
-				     open_one(o, e, i, -1, o->s.place[i].tid);
+		err = pio_evset_open_at(o, e, i);
 	if (!err && !e->nr_fd) /* all threads have gone */
 		err = pio_evset_fault(o, -ESRCH, "perf_event_open", e, &nowhere, 0);
 	return err;

@@ -126,6 +126,10 @@ int pio_evset_open(struct pio_evset *ret, const struct pio_sys *sys, struct pio_
 void pio_evset_retire(struct pio_evset *s, size_t place);
 __attribute__((warn_unused_result))
 int pio_evset_add_cpu(struct pio_evset *s, int cpu, struct pio_fault *why);
+/* The same for a thread of a per-thread set; retire serves both. -ESRCH: there is no such thread,
+ * -EEXIST: it has a place. */
+__attribute__((warn_unused_result))
+int pio_evset_add_thread(struct pio_evset *s, pid_t tid, struct pio_fault *why);
 /* The place where a cpu's ring is now; -ENOENT. */
 __attribute__((warn_unused_result))
 int pio_evset_place_of(const struct pio_evset *s, int cpu);

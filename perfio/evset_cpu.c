@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cpus that leave a set and cpus that join it. */
+/* Cpus, or threads, that leave a set and join it. */
 #include "perfio/evset.h"
 
 #include <errno.h>
@@ -39,13 +39,13 @@ int pio_evset_place_of(const struct pio_evset *s, int cpu)
 	return -ENOENT;
 }
 
-/* The place that the cpu had, or one behind the last, which is not counted yet. */
-static int place_for(struct opening *o, int cpu, size_t *ret)
+/* The place that it had, or one behind the last, which is not counted yet. */
+static int place_for(struct opening *o, int cpu, pid_t tid, size_t *ret)
 {
 	struct pio_place *p;
 
 	for (size_t i = 0; i < o->s.nr_place; i++)
-		if (o->s.place[i].cpu == cpu) {
+		if (o->s.place[i].cpu == cpu && o->s.place[i].tid == tid) {
 			*ret = i;
 			return o->s.place[i].ring.meta ? -EEXIST : 0;
 		}
@@ -54,7 +54,7 @@ static int place_for(struct opening *o, int cpu, size_t *ret)
 		return -ENOMEM;
 	o->s.place = p;
 	p[o->s.nr_place] = (struct pio_place){
-		.cpu = cpu, .tid = -1, .ring = PIO_RING_INIT, .newest = PIO_NEWEST_INIT,
+		.cpu = cpu, .tid = tid, .ring = PIO_RING_INIT, .newest = PIO_NEWEST_INIT,
 	};
 	*ret = o->s.nr_place;
 	return 0;
@@ -81,7 +81,7 @@ static int open_place(struct opening *o, size_t place)
 
 	for (size_t i = 0; i < o->s.nr_ev && !err; i++)
 		if (!o->s.ev[i].missing)
-			err = pio_evset_open_on_cpu(o, &o->s.ev[i], place);
+			err = pio_evset_open_at(o, &o->s.ev[i], place);
 	for (size_t i = 0; i < o->s.nr_ev; i++)
 		for (size_t k = 0; !err && k < o->s.ev[i].nr_fd; k++)
 			if (o->s.ev[i].fd[k].place == place)
@@ -89,12 +89,12 @@ static int open_place(struct opening *o, size_t place)
 	return err;
 }
 
-int pio_evset_add_cpu(struct pio_evset *s, int cpu, struct pio_fault *why)
+static int add(struct pio_evset *s, int cpu, pid_t tid, struct pio_fault *why)
 {
-	const struct pio_fd here = { .cpu = cpu, .tid = -1 };
+	const struct pio_fd here = { .cpu = cpu, .tid = tid };
 	struct opening o = { .s = *s, .t = &s->target };
 	size_t place = 0;
-	int err = place_for(&o, cpu, &place);
+	int err = place_for(&o, cpu, tid, &place);
 
 	s->place = o.s.place; /* it may have moved */
 	if (!err)
@@ -105,6 +105,8 @@ int pio_evset_add_cpu(struct pio_evset *s, int cpu, struct pio_fault *why)
 		return err;
 	}
 	err = open_place(&o, place);
+	if (!err && !o.s.place[place].ring.meta)
+		err = pio_evset_fault(&o, -ESRCH, "perf_event_open", s->ev, &here, 0);
 	if (err) {
 		*why = o.why;
 		close_place(&o.s, place);
@@ -113,4 +115,14 @@ int pio_evset_add_cpu(struct pio_evset *s, int cpu, struct pio_fault *why)
 	if (place == s->nr_place)
 		s->nr_place++;
 	return (int)place;
+}
+
+int pio_evset_add_cpu(struct pio_evset *s, int cpu, struct pio_fault *why)
+{
+	return add(s, cpu, -1, why);
+}
+
+int pio_evset_add_thread(struct pio_evset *s, pid_t tid, struct pio_fault *why)
+{
+	return add(s, -1, tid, why);
 }

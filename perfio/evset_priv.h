@@ -17,8 +17,9 @@ struct opening {
 /* Fill in o->why. Returns err. */
 int pio_evset_fault(struct opening *o, int err, const char *call,
 		    const struct pio_event *e, const struct pio_fd *f, size_t asked);
-/* Open an event at a place that has a cpu: 0, or -errno with o->why. */
-int pio_evset_open_on_cpu(struct opening *o, struct pio_event *e, size_t place);
+/* Open an event at a place: 0, or -errno with o->why. A thread that is gone is passed over
+ * where there are others. */
+int pio_evset_open_at(struct opening *o, struct pio_event *e, size_t place);
 /* Give a descriptor its ring: 0, or -errno with o->why. */
 int pio_evset_attach(struct opening *o, const struct pio_event *e, const struct pio_fd *f);
 void pio_evset_unmap(struct pio_place *p);

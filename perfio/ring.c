@@ -142,6 +142,36 @@ int pio_ring_snapshot(struct pio_ring *r, struct iovec v[2], uint64_t *ret_offse
 	return spans(v, r->aux, r->aux_len, *ret_offset, r->aux_head);
 }
 
+static bool any_trace(const struct pio_ring *r, size_t page)
+{
+	const uint8_t *p = r->aux + page * page_size();
+
+	for (size_t i = 0; i < page_size(); i++)
+		if (p[i])
+			return true;
+	return false;
+}
+
+/* The kernel tells the head only when the event stops; but before the first lap, trace ends
+ * where pages of zeros begin. */
+size_t pio_ring_fill(const struct pio_ring *r)
+{
+	size_t full = 0, empty = r->aux ? r->aux_len / page_size() : 0, mid;
+
+	if (!r->aux || !r->overwrite)
+		return 0;
+	if (r->aux_wrapped)
+		return r->aux_len;
+	while (full < empty) {
+		mid = full + (empty - full) / 2;
+		if (any_trace(r, mid))
+			full = mid + 1;
+		else
+			empty = mid;
+	}
+	return full * page_size();
+}
+
 void pio_ring_release(struct pio_ring *r)
 {
 	if (!r->meta)

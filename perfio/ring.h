@@ -81,6 +81,8 @@ void pio_ring_release_aux(struct pio_ring *r);
  * span's position in a stream that counts on, as perf's AUXTRACE.offset does (laps between two
  * snapshots cannot be seen and are not counted). Nothing is to be released. */
 int pio_ring_snapshot(struct pio_ring *r, struct iovec v[2], uint64_t *ret_offset);
+/* Overwrite mode, while trace is being written: how much the area holds, to a page. */
+size_t pio_ring_fill(const struct pio_ring *r);
 /* Bytes not yet released, without looking at the kernel again. */
 size_t pio_ring_pending(const struct pio_ring *r);
 

@@ -23,6 +23,7 @@ int cmd_info(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_ctl(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
 
 #endif

@@ -68,6 +68,7 @@ struct rec_config {
 	uint64_t period, freq; /* of sampling events; period 0: by frequency */
 	uint32_t aux_sample;   /* bytes of AUX area in each sample, 0: none */
 	int zip_level; /* of COMPRESSED records, 0: none */
+	const char *socket; /* --socket, or NULL */
 	const char *control; /* --control, of a form that is good, or NULL */
 	bool kcore; /* a directory, with a copy of the kernel's code */
 	const char *ip_log;

@@ -11,8 +11,7 @@
 #include "recorder/log.h"
 #include "recorder/session.h"
 
-__attribute__((format(printf, 3, 4)))
-static int refuse(struct session *s, int err, const char *fmt, ...)
+int control_refuse(struct session *s, int err, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -24,14 +23,14 @@ static int refuse(struct session *s, int err, const char *fmt, ...)
 
 static int refuse_soft(struct session *s)
 {
-	return refuse(s, -EOPNOTSUPP, "the software source cannot be paused: it runs with its "
-				      "program");
+	return control_refuse(s, -EOPNOTSUPP, "the software source cannot be paused: it runs "
+					      "with its program");
 }
 
 static int failed(struct session *s, int err, const char *what)
 {
 	if (err)
-		(void)refuse(s, err, "cannot %s: %s", what, strerror(-err));
+		(void)control_refuse(s, err, "cannot %s: %s", what, strerror(-err));
 	return err;
 }
 
@@ -129,14 +128,14 @@ static int find(struct session *s, const char *name, size_t *ret)
 		if (s->set.ev[i].missing || !is_called(s, i, name))
 			continue;
 		if (!ours(s, i))
-			return refuse(s, -EPERM, "'%s' stays on: without it the trace cannot be "
-						 "read", name);
+			return control_refuse(s, -EPERM, "'%s' stays on: without it the trace "
+							 "cannot be read", name);
 		*ret = i;
 		return 0;
 	}
 	if (s->source.soft)
 		return refuse_soft(s);
-	return refuse(s, -ENOENT, "no event '%s'", name);
+	return control_refuse(s, -ENOENT, "no event '%s'", name);
 }
 
 static void take_in_all(struct session *s)
@@ -188,7 +187,9 @@ int control_enable(struct session *s, const char *event)
 	if (s->source.soft)
 		return refuse_soft(s);
 	take_in_all(s);
-	return s->control.paused & CONTROL_ASKED ? control_resume(s, CONTROL_ASKED) : enable_all(s);
+	if (s->control.paused & CONTROL_ASKED)
+		return control_resume(s, CONTROL_ASKED);
+	return enable_all(s);
 }
 
 int control_disable(struct session *s, const char *event)
@@ -225,13 +226,14 @@ int control_snapshot(struct session *s, const char *path, const char *why)
 	int err;
 
 	if (!s->flight.table)
-		return refuse(s, -EOPNOTSUPP, "no flight recording: everything is written anyway");
+		return control_refuse(s, -EOPNOTSUPP, "no flight recording: everything is "
+						      "written anyway");
 	if (!s->on_ns)
-		return refuse(s, -EAGAIN, "nothing has been recorded yet");
+		return control_refuse(s, -EAGAIN, "nothing has been recorded yet");
 	if (s->write_err)
 		return failed(s, s->write_err, "write the recording");
 	if (path && !lstat(path, &st) && !S_ISREG(st.st_mode))
-		return refuse(s, -EINVAL, "'%s' is not a regular file", path);
+		return control_refuse(s, -EINVAL, "'%s' is not a regular file", path);
 	err = path ? flight_take_own(s, path, why) : flight_take(s, true, why);
 	return failed(s, err, "write the snapshot");
 }
@@ -239,12 +241,12 @@ int control_snapshot(struct session *s, const char *path, const char *why)
 int control_rotate(struct session *s)
 {
 	if (s->out.stream)
-		return refuse(s, -EOPNOTSUPP, "the output is a stream");
+		return control_refuse(s, -EOPNOTSUPP, "the output is a stream");
 	if (s->flight.table)
-		return refuse(s, -EOPNOTSUPP, "a flight recording is written by snapshots");
+		return control_refuse(s, -EOPNOTSUPP, "a flight recording is written by snapshots");
 	if (!s->rotation.table)
-		return refuse(s, -EOPNOTSUPP, "the recording was begun without --switch-output: "
-					      "it has one file");
+		return control_refuse(s, -EOPNOTSUPP, "the recording was begun without "
+						      "--switch-output: it has one file");
 	s->control.rotate_wanted = true;
 	return 0;
 }

@@ -66,6 +66,10 @@ __attribute__((warn_unused_result)) int control_rotate(struct session *s);
 /* End the recording as SIGTERM does. Never fails. */
 void control_stop(struct session *s);
 
+/* Words of somebody who acts on a recording: into s->control.words. Returns err. */
+__attribute__((format(printf, 3, 4)))
+int control_refuse(struct session *s, int err, const char *fmt, ...);
+
 /* Has event `i` been let count, and is nothing paused? For status. */
 bool control_counts(const struct session *s, size_t i);
 

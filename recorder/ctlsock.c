@@ -34,6 +34,15 @@ struct ctlsock {
 
 /* ---- the file ---- */
 
+const char *ctlsock_default(void)
+{
+	static char path[sizeof(((struct sockaddr_un *)NULL)->sun_path) + 1];
+	const char *dir = getenv("XDG_RUNTIME_DIR");
+
+	snprintf(path, sizeof(path), "%s/auxrec.sock", dir && *dir == '/' ? dir : "/run");
+	return path;
+}
+
 static int address(struct sockaddr_un *ret, const char *path)
 {
 	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
@@ -248,20 +257,25 @@ static json_t *answer_line(const char *line, size_t n, ctlsock_answer_fn *answer
 	return a;
 }
 
-/* The lines that are whole, one answer at a time. False: drop the client. */
+static char *line_end(const struct client *c)
+{
+	return memchr(c->in, '\n', c->nr_in);
+}
+
+/* A line that is whole: one, so that a client who has many waits like others. False: drop the
+ * client. */
 static bool serve(struct client *c, ctlsock_answer_fn *answer, void *ctx)
 {
-	char *end;
+	char *end = c->nr_out ? NULL : line_end(c);
 	size_t n;
 
-	while (!c->nr_out && (end = memchr(c->in, '\n', c->nr_in))) {
+	if (end) {
 		n = (size_t)(end - c->in);
 		if (n && !queue(c, answer_line(c->in, n, answer, ctx, &c->give)))
 			return false;
 		c->nr_in -= n + 1;
 		memmove(c->in, end + 1, c->nr_in);
-		if (!flush(c))
-			return false;
+		return flush(c);
 	}
 	if (c->nr_in < CTLSOCK_LINE || c->nr_out)
 		return true;
@@ -284,13 +298,14 @@ static void work(struct ctlsock *s, uint32_t nr, uint32_t events, ctlsock_answer
 	struct client *c = &s->client[nr];
 	bool good = flush(c);
 
-	if (good && !c->nr_out && (events & (EPOLLIN | EPOLLHUP | EPOLLERR)))
+	if (good && !c->nr_out && !line_end(c) && (events & (EPOLLIN | EPOLLHUP | EPOLLERR)))
 		good = receive(c);
 	if (good)
 		good = serve(c, answer, ctx);
-	/* Who does not read is not read from. */
+	/* Who does not read is not read from; who can be written to has his next turn at once. */
 	if (good)
-		good = !watch(s, EPOLL_CTL_MOD, c->fd, c->nr_out ? EPOLLOUT : EPOLLIN, nr);
+		good = !watch(s, EPOLL_CTL_MOD, c->fd,
+			      c->nr_out || line_end(c) ? EPOLLOUT : EPOLLIN, nr);
 	if (!good)
 		drop(c);
 }

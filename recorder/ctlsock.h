@@ -11,9 +11,9 @@
  * open file: the answer's line carries its descriptor along (SCM_RIGHTS, unix(7)).
  *
  * Nobody can hold the recording up: nothing here waits, a line has a greatest length, a
- * client that does not read its answers is not read from, and there is a greatest number of
- * clients. Only the recorder's own user and root are let in (the socket's mode is 0600, and
- * the peer's uid is looked at).
+ * client that does not read its answers is not read from, each gets one answer in a turn, and
+ * there is a greatest number of clients. Only the recorder's own user and root are let in (the
+ * socket's mode is 0600, and the peer's uid is looked at).
  */
 #ifndef RECORDER_CTLSOCK_H
 #define RECORDER_CTLSOCK_H
@@ -26,6 +26,10 @@ enum {
 };
 
 struct ctlsock;
+
+/* Where it is unless somebody chose: auxrec.sock in $XDG_RUNTIME_DIR, or, without that, in /run,
+ * where root may make it. Static. */
+const char *ctlsock_default(void);
 
 /* Makes the socket file. A file left behind by a recorder that was killed is replaced. 0,
  * -EADDRINUSE (a recorder listens there), -EEXIST (a file that is no socket),

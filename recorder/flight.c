@@ -167,17 +167,21 @@ static bool is_frozen(const struct session *s, size_t ev)
 	return !e->missing && (!ev || (e->newest && !e->leader));
 }
 
-static void freeze(struct session *s)
+void flight_freeze(struct session *s, size_t i)
 {
-	for (size_t i = 0; i < s->set.nr_place; i++) {
-		s->frozen_ns[i] = session_now();
-		for (size_t k = 0; k < s->set.nr_ev; k++)
-			if (is_frozen(s, k) && pio_evset_disable_place(&s->set, k, i))
-				log_debug("cannot stop '%s' of place %zu", s->set.ev[k].name, i);
-	}
+	s->frozen_ns[i] = session_now();
+	for (size_t k = 0; k < s->set.nr_ev; k++)
+		if (is_frozen(s, k) && pio_evset_disable_place(&s->set, k, i))
+			log_debug("cannot stop '%s' of place %zu", s->set.ev[k].name, i);
 }
 
-static int thaw(struct session *s, size_t i)
+static void freeze(struct session *s)
+{
+	for (size_t i = 0; i < s->set.nr_place; i++)
+		flight_freeze(s, i);
+}
+
+int flight_thaw(struct session *s, size_t i)
 {
 	const struct pio_place *p = &s->set.place[i];
 	uint64_t pause;
@@ -250,7 +254,7 @@ static int take_places(struct session *s, bool go_on)
 			err = flight_area(s, i);
 		if (!err)
 			err = take_newest(s, i, &n);
-		thawed = go_on ? thaw(s, i) : 0;
+		thawed = go_on ? flight_thaw(s, i) : 0;
 		if (!s->run_err)
 			s->run_err = thawed;
 		if (!err)

@@ -45,6 +45,10 @@ int flight_setup(struct session *s);
 void flight_done(struct session *s);
 /* Drain what tracks the tasks. 0 or -errno. */
 int flight_drain(struct session *s);
+/* Stop what is overwritten at a place, and let it go on: in between, its rings stand still. Thaw: 0
+ * or -errno after a message; flight.pause_ns is how long it stood still, if that is more. */
+void flight_freeze(struct session *s, size_t place);
+__attribute__((warn_unused_result)) int flight_thaw(struct session *s, size_t place);
 /* A cpu is leaving: what its rings hold is kept in memory for the next snapshot. 0 or -ENOMEM. */
 int flight_keep(struct session *s, size_t place);
 /* Write what was kept, and forget it: trace into the file, records into flight.records. 0 or

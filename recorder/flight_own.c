@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "recorder/log.h"
 #include "recorder/session.h"
@@ -78,9 +79,34 @@ static int take_into(struct session *s, const char *path, bool fresh, bool go_on
 	return err;
 }
 
+/* What went into that file is not in the recording's; what got lost is lost to both. */
+static void uncount(struct session *s, const struct ledger *before,
+		    const struct ledger_row *row)
+{
+	struct ledger *l = &s->ledger;
+
+	l->records = before->records;
+	memcpy(l->by_type, before->by_type, sizeof(l->by_type));
+	for (size_t i = 0; i < l->n; i++) {
+		l->row[i].aux_bytes = i < before->n ? row[i].aux_bytes : 0;
+		l->row[i].aux_chunks = i < before->n ? row[i].aux_chunks : 0;
+	}
+}
+
 int flight_take_own(struct session *s, const char *path, const char *why)
 {
-	return take_into(s, path, false, true, why);
+	const struct ledger before = s->ledger;
+	struct ledger_row *row = calloc(before.n + 1, sizeof(*row));
+	int err = row ? 0 : -ENOMEM;
+
+	if (err)
+		return err;
+	if (before.n)
+		memcpy(row, before.row, before.n * sizeof(*row));
+	err = take_into(s, path, false, true, why);
+	uncount(s, &before, row);
+	free(row);
+	return err;
 }
 
 int flight_take_next(struct session *s, bool go_on, const char *why)

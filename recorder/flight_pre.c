@@ -73,21 +73,36 @@ static int gather(struct session *s, size_t i, struct source_chunk *first, struc
 	}
 }
 
+/* For a file of its own it stays in the queue. */
+static int copy(struct session *s, size_t i, struct source_chunk *first, struct fmt_buf *b)
+{
+	struct soft_queue q;
+	size_t n = soft_queue_kept(s->source.soft, i, &q);
+
+	*first = (struct source_chunk){ .offset = q.offset, .cpu = -1, .pid = q.pid, .tid = q.tid,
+					.began = true, .began_ticks = q.start_ticks };
+	fmt_put_zero(b, n);
+	if (!b->err)
+		(void)soft_queue_copy(s->source.soft, i, q.offset, b->data, n);
+	return b->err;
+}
+
 int flight_queue(struct session *s, size_t i)
 {
 	struct source_chunk c = { 0 };
 	struct fmt_buf b = { 0 };
 	uint64_t from;
+	bool whole = !from_ticks(s, &from);
 	size_t cut;
 	int err;
 
-	if (!from_ticks(s, &from))
+	if (whole && !s->flight.own)
 		return drain_queue_whole(s, i);
-	err = gather(s, i, &c, &b);
+	err = s->flight.own ? copy(s, i, &c, &b) : gather(s, i, &c, &b);
 	if (!err && b.len) {
 		c.v[0] = (struct iovec){ b.data, b.len };
 		c.nv = 1;
-		cut = fmt_pt_cut(c.v, 1, from);
+		cut = whole ? 0 : fmt_pt_cut(c.v, 1, from);
 		c.offset += cut;
 		c.nv = skip(c.v, 1, cut);
 		err = drain_chunk(s, i, &c);

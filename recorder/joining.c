@@ -19,6 +19,7 @@
 enum {
 	RETURNS = 2,	   /* how often each cpu may come back, on average */
 	MOST_ROOM = 2048,  /* ids per event: 16 KiB of the file */
+	THREADS_ROOM = 256, /* that may be started by command */
 	TRIES = 40,	   /* rounds (10 s) until a cpu that is online must be ready */
 };
 
@@ -32,7 +33,11 @@ size_t joining_room(const struct session *s)
 	struct pio_cpus possible = { 0 };
 	size_t n = s->plan.cpus.n, all = s->cfg->cpus.n, room;
 
-	if (!s->plan.system_wide || s->out.stream)
+	if (s->out.stream && !s->cfg->snapshot)
+		return 0; /* there, each is told when it comes; a flight gathers them */
+	if (!s->plan.cpus.n)
+		return s->cfg->socket ? THREADS_ROOM : 0;
+	if (!s->plan.system_wide)
 		return 0;
 	if (!all && !pio_cpus_possible(&possible, s->sys))
 		all = possible.n;
@@ -45,7 +50,7 @@ size_t joining_room(const struct session *s)
 
 /* ---- a cpu leaves ---- */
 
-static int write_last(struct session *s, size_t place)
+int joining_write_last(struct session *s, size_t place)
 {
 	int err;
 
@@ -74,7 +79,7 @@ static bool leave(struct session *s)
 		if (!p->ring.meta || (pio_cpus_has(&s->hotplug.online, p->cpu) &&
 				      !hotplug_went(&s->hotplug, p->cpu)))
 			continue;
-		if (write_last(s, i))
+		if (joining_write_last(s, i))
 			break;
 		polling_remove_ring(s, i);
 		trigger_leave(s, p->cpu);
@@ -104,8 +109,10 @@ static int announce_id(struct session *s, size_t i, uint64_t id)
 	int err;
 
 	if (s->flight.table && !s->flight.begun) {
+		if (!e->room)
+			return -ENOSPC;
 		((uint64_t *)(uintptr_t)e->ids)[e->nr_ids++] = id;
-		e->room -= e->room > 0;
+		e->room--;
 		return 0;
 	}
 	if (s->out.stream) {
@@ -122,7 +129,7 @@ static int announce_id(struct session *s, size_t i, uint64_t id)
 	return 0;
 }
 
-static int announce(struct session *s, size_t place)
+int joining_announce(struct session *s, size_t place)
 {
 	struct fmt_id ids[PLAN_MAX_EVENTS];
 	size_t n = 0;
@@ -132,7 +139,7 @@ static int announce(struct session *s, size_t place)
 		if (s->set.ev[i].missing)
 			continue;
 		ids[n] = (struct fmt_id){ id_on(&s->set.ev[i], place), place,
-					  s->set.place[place].cpu, -1 };
+					  s->set.place[place].cpu, s->set.place[place].tid };
 		err = announce_id(s, n, ids[n].id);
 		n++;
 	}
@@ -142,7 +149,7 @@ static int announce(struct session *s, size_t place)
 	return err ? err : drain_put(s);
 }
 
-static int switch_on(struct session *s, size_t place)
+int joining_switch_on(struct session *s, size_t place)
 {
 	int err = 0;
 
@@ -158,7 +165,7 @@ static void refuse(struct session *s, int cpu, int err, const char *what)
 	log_err(err, "cpu %d came online and is not recorded: %s", cpu, what);
 }
 
-static int make_room(struct session *s)
+int joining_make_room(struct session *s)
 {
 	bool *p = realloc(s->stalled, (s->set.nr_place + 2) * sizeof(*p));
 	uint64_t *t;
@@ -178,7 +185,7 @@ static int make_room(struct session *s)
 static int open_cpu(struct session *s, int cpu)
 {
 	struct pio_fault why = { .call = "malloc", .cpu = cpu, .tid = -1 };
-	int err = make_room(s), place = err ? err : pio_evset_add_cpu(&s->set, cpu, &why);
+	int err = joining_make_room(s), place = err ? err : pio_evset_add_cpu(&s->set, cpu, &why);
 
 	if (place == -ENODEV && s->join_tries++ < TRIES) {
 		s->hotplug.again = true; /* online, and perf not yet ready for it */
@@ -196,9 +203,9 @@ static bool join_cpu(struct session *s, int cpu)
 	if (place < 0)
 		return false;
 	s->join_tries = 0;
-	err = announce(s, (size_t)place);
+	err = joining_announce(s, (size_t)place);
 	if (!err) {
-		err = switch_on(s, (size_t)place);
+		err = joining_switch_on(s, (size_t)place);
 		if (!err)
 			err = polling_add_ring(s, (size_t)place);
 		if (!err) {

@@ -11,6 +11,7 @@ static const struct cmd {
 	const char *about;
 } commands[] = {
 	{ "record", cmd_record, "record AUX trace and context switches into perf.data" },
+	{ "ctl", cmd_ctl, "ask a running recording for something: status, pause, snapshot" },
 	{ "list", cmd_list, "show what this machine and this user can record" },
 	{ "info", cmd_info, "say what a perf.data file holds" },
 	{ "recover", cmd_recover, "make a finished file of what is whole in a damaged one" },

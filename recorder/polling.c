@@ -129,5 +129,9 @@ bool polling_threads_gone(const struct session *s)
 	for (size_t i = 0; i < s->cfg->nr_tids; i++)
 		if (!thread_gone(s, s->cfg->tids[i]))
 			return false;
+	for (size_t i = 0; i < s->set.nr_place; i++) /* threads that were started by command */
+		if (s->set.place[i].tid > 0 && s->set.place[i].ring.meta &&
+		    !thread_gone(s, s->set.place[i].tid))
+			return false;
 	return true;
 }

@@ -12,6 +12,7 @@
 
 #include "format/zip.h"
 #include "recorder/config.h"
+#include "recorder/ctlsock.h"
 #include "recorder/ctlwords.h"
 #include "recorder/eventarg.h"
 #include "recorder/log.h"
@@ -274,6 +275,14 @@ int recarg_control(void *ctx, const char *arg)
 		return 0;
 	log_err(0, "bad control '%s': fifo:CTL[,ACK] or fd:N[,M]", arg);
 	return -EINVAL;
+}
+
+int recarg_socket(void *ctx, const char *arg)
+{
+	struct rec_config *c = ctx;
+
+	c->socket = arg ? arg : ctlsock_default();
+	return 0;
 }
 
 int recarg_clock(void *ctx, const char *arg)

@@ -30,6 +30,7 @@ int recarg_post(void *config, const char *arg);
 int recarg_watch(void *config, const char *arg);
 int recarg_level(void *config, const char *arg);
 int recarg_control(void *config, const char *arg);
+int recarg_socket(void *config, const char *arg);
 int recarg_clock(void *config, const char *arg);
 
 /* Appends the ids of a list "12,34" to *list. what: "process" or "thread", for the message. */

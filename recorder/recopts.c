@@ -72,6 +72,8 @@ static size_t add_how(struct opt *to, struct rec_config *c)
 		  "begin so many milliseconds after the start" },
 		{ 0, "control", "CHANNEL", OPT_CALL, c, recarg_control,
 		  "take perf's control words: fifo:CTL[,ACK] or fd:N[,M]" },
+		{ 0, "socket", "[PATH]", OPT_CALL, c, recarg_socket,
+		  "listen there for auxrec ctl (default $XDG_RUNTIME_DIR/auxrec.sock)" },
 	};
 
 	return add(to, opt, sizeof(opt) / sizeof(*opt));

@@ -360,6 +360,8 @@ static int start(struct session *s)
 		return err;
 	/* Only now: until here, and while a FIFO waits for its reader, signals just end us. */
 	err = take_signals(s);
+	if (!err)
+		err = ctlserve_open(s);
 	if (err)
 		return EXIT_FAILED;
 	if (s->cfg->command) {
@@ -403,6 +405,8 @@ static int record(struct session *s)
 	if (!err)
 		err = ctlwords_watch(s);
 	if (!err)
+		err = ctlserve_watch(s);
+	if (!err)
 		err = trigger_watch(s);
 	if (err) {
 		log_err(err, "cannot wait for what is recorded");
@@ -410,6 +414,7 @@ static int record(struct session *s)
 	}
 	loop(s);
 	closing_file(s);
+	ctlserve_done(s); /* who has asked to stop sees that it is done */
 	end_command(s);
 	report_end(s);
 	return exit_status(s);
@@ -417,6 +422,7 @@ static int record(struct session *s)
 
 static void session_done(struct session *s)
 {
+	ctlserve_done(s);
 	polling_done(s);
 	ctlwords_done(&s->words);
 	trigger_done(s);

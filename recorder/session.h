@@ -8,6 +8,7 @@
  *   recfile.c   one file, from its header to its features
  *   drain.c     rings and queues into the file, round by round
  *   joining.c   cpus that leave and join
+ *   threadjoin.c threads that are started and stopped by command
  *   control.c   what can be asked of it meanwhile
  *   flight.c    rings that keep the newest and are written only on demand
  *   snapshot.c  one such AUX area
@@ -27,6 +28,7 @@
 #include "format/writer.h"
 #include "recorder/config.h"
 #include "recorder/control.h"
+#include "recorder/ctlserve.h"
 #include "recorder/ctlwords.h"
 #include "recorder/dsos.h"
 #include "recorder/fileids.h"
@@ -96,6 +98,7 @@ struct session {
 	struct control control;
 	struct trigger trigger;
 	struct ctlwords words;
+	struct ctlserve serve;
 	int signal_fd;
 	bool enabled;
 	bool snapshot_wanted; /* SIGUSR2 came */
@@ -162,6 +165,13 @@ int drain_queue_whole(struct session *s, size_t i);
 /* joining.c: see which cpus went and which came, write what the ones had, open the others.
  * Have the places changed? */
 bool joining_look(struct session *s);
+/* The steps of that, for threads, too. Write_last: what a place has, before it is retired.
+ * Make_room: for one more place, in what the session keeps by place. Announce: the ids of a new
+ * place. Switch_on: as the others are. 0 or -errno. */
+int joining_write_last(struct session *s, size_t place);
+int joining_make_room(struct session *s);
+int joining_announce(struct session *s, size_t place);
+int joining_switch_on(struct session *s, size_t place);
 /* How many ids beside those of now each event may need. */
 size_t joining_room(const struct session *s);
 /* snapshot.c: write one AUX area as it is, its event being stopped. 0 or -errno of the output,

@@ -96,6 +96,28 @@ int soft_bytes_peek(struct soft_bytes *b, struct iovec v[2])
 	return n;
 }
 
+size_t soft_bytes_copy(const struct soft_bytes *b, uint64_t from, void *to, size_t n)
+{
+	uint64_t pos = b->offset; /* of the chunk */
+	size_t done = 0;
+
+	for (const struct soft_chunk *c = b->head; c && done < n; c = c->next) {
+		size_t here = c->end - c->begin, skip;
+
+		if (from >= pos && from - pos < here) {
+			skip = (size_t)(from - pos);
+			here -= skip;
+			if (here > n - done)
+				here = n - done;
+			memcpy((uint8_t *)to + done, c->data + c->begin + skip, here);
+			done += here;
+			from += here;
+		}
+		pos += c->end - c->begin;
+	}
+	return done;
+}
+
 void soft_bytes_release(struct soft_bytes *b)
 {
 	size_t left = b->shown;

@@ -32,6 +32,9 @@ bool soft_bytes_reserve(struct soft_bytes *b, size_t n);
 void soft_bytes_put(struct soft_bytes *b, const void *p, size_t n);
 /* The first bytes in one or two pieces; returns the number of pieces. */
 int soft_bytes_peek(struct soft_bytes *b, struct iovec v[2]);
+/* Copy up to n bytes from a position of the stream on: how many of them are here. Nothing counts
+ * as handed out. */
+size_t soft_bytes_copy(const struct soft_bytes *b, uint64_t from, void *to, size_t n);
 /* Drop what the last peek handed out. */
 void soft_bytes_release(struct soft_bytes *b);
 /* Give memory back if nothing is queued. */

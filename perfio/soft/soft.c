@@ -377,6 +377,21 @@ void soft_queue_peek(struct soft *s, size_t i, bool flush, struct soft_queue *re
 	t->pushed |= ret->started;
 }
 
+size_t soft_queue_kept(const struct soft *s, size_t i, struct soft_queue *ret)
+{
+	const struct soft_thread *t = s->all[i];
+
+	*ret = (struct soft_queue){ .pid = t->pid, .tid = t->tid,
+				    .offset = t->pt.out.offset,
+				    .start_ticks = t->pt.start_ticks };
+	return t->pt.out.held;
+}
+
+size_t soft_queue_copy(const struct soft *s, size_t i, uint64_t from, void *to, size_t n)
+{
+	return soft_bytes_copy(&s->all[i]->pt.out, from, to, n);
+}
+
 void soft_queue_release(struct soft *s, size_t i)
 {
 	soft_bytes_release(&s->all[i]->pt.out);

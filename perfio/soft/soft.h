@@ -104,6 +104,11 @@ void soft_queue_release(struct soft *s, size_t i);
  * queues hold now and what will come are each readable alone, and tell no instruction twice. */
 void soft_divide(struct soft *s);
 
+/* What queue i holds, without handing it out: pid, tid, offset and start_ticks; how many bytes. */
+size_t soft_queue_kept(const struct soft *s, size_t i, struct soft_queue *ret);
+/* Up to n bytes of it from a position of its stream on, copied: how many there were. */
+size_t soft_queue_copy(const struct soft *s, size_t i, uint64_t from, void *to, size_t n);
+
 void soft_stats(const struct soft *s, struct soft_stats *ret);
 uint64_t soft_ticks(const struct soft *s); /* the virtual TSC of now */
 

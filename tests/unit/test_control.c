@@ -406,10 +406,15 @@ static void snapshots_need_a_flight_and_a_file(void **state)
 	cfg.snapshot = false;
 	assert_int_equal(begin(), 0);
 	assert_int_equal(control_snapshot(&s, NULL, "test"), -EOPNOTSUPP);
+	assert_int_equal(control_rotate(&s), -EOPNOTSUPP); /* there are no names for more */
+	assert_non_null(strstr(s.control.words, "--switch-output"));
+	assert_int_equal(tasktable_new(&s.rotation.table, 1 << 20), 0);
 	assert_int_equal(control_rotate(&s), 0);
 	assert_true(s.control.rotate_wanted);
 	s.out.stream = true;
 	assert_int_equal(control_rotate(&s), -EOPNOTSUPP);
+	tasktable_free(s.rotation.table);
+	s.rotation.table = NULL;
 }
 
 static void the_software_source_is_not_paused(void **state)
