@@ -53,7 +53,8 @@ static void say(struct script *s, const char *fmt, ...)
 	free(text);
 }
 
-/* One word for the shell. */
+/* One word for the shell, all on one line: what follows a line break would not be part of a
+ * comment any more. */
 static void word(struct script *s, const char *a, const char *b)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -65,7 +66,10 @@ static void word(struct script *s, const char *a, const char *b)
 	say(s, "%s", *a == '-' ? "./" : "");
 	for (const char *part = a; part; part = part == a ? b : NULL)
 		for (const char *p = part; *p; p++)
-			say(s, *p == '\'' ? "'\\''" : "%c", *p);
+			if (*p == '\n')
+				say(s, "'\"$nl\"'");
+			else
+				say(s, *p == '\'' ? "'\\''" : "%c", *p);
 	say(s, "%s", quote ? "'" : "");
 }
 
@@ -368,6 +372,16 @@ static void queue_lines(struct script *s, const struct export_queue *q,
 	raw_lines(s, q, out, follow);
 }
 
+/* Some name of a file has a line break. */
+static bool breaks(const struct libipt *l)
+{
+	bool ret = strchr(l->name, '\n');
+
+	for (size_t i = 0; !ret && i < l->nr_images; i++)
+		ret = strchr(l->images[i].image->name, '\n');
+	return ret;
+}
+
 static void head(struct script *s)
 {
 	const struct export *x = s->l->x;
@@ -396,6 +410,8 @@ static void head(struct script *s)
 		say(s, ": %s\n", m->why);
 	}
 	say(s, "cd -- \"$(dirname -- \"$0\")\" || exit\n");
+	if (breaks(s->l))
+		say(s, "nl='\n'\n");
 }
 
 int libipt_put_cmds(struct libipt *l)

@@ -79,6 +79,23 @@ run_lines "x/it's \$1:7.cmds.txt"
 cp "x/it's \$1:7.json" x/e.json
 as_executed forkexec
 
+# Line breaks in names, that of a traced program among them: nothing behind one is a line.
+evil='m
+touch hit
+#'
+cp "$PROG/mini" "$evil"
+soft_record broken "./$evil" || true
+rm -rf x
+mkdir x
+"$AUXREC" export --to=libipt broken/perf.data -o "x/$evil" 2>err || fail "$(cat err)"
+run_lines "x/$evil.cmds.txt"
+[ ! -e x/hit ] || fail "a name was run as a command"
+cp "x/$evil.json" x/e.json
+as_executed broken
+sed 's/^#ptxed/ptxed/; /--pevent/d' "x/$evil.cmds.txt" >x/raw.txt
+run_lines x/raw.txt
+as_executed broken
+
 # Threads, records in COMPRESSED ones; a single process needs no side band.
 mkdir -p threads/ips
 "$AUXREC" record --source=soft -z --soft-ips threads/ips -o threads/perf.data -- \
