@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "recorder/cmd.h"
 #include "recorder/log.h"
@@ -29,6 +32,17 @@ static void usage(FILE *f)
 	fputs("\nauxrec COMMAND --help lists the options of a command; auxrec --version\n", f);
 }
 
+/* Where stdin, stdout or stderr is closed, the next file that is opened would take its place,
+ * and messages would go into the recording. What stands there instead fails as before. */
+static int fill_standard(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			return -errno;
+	return 0;
+}
+
 /* A write error may show only now: a full disk must not look like success. */
 static int close_stdout(int status)
 {
@@ -43,6 +57,8 @@ int main(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : "";
 
+	if (fill_standard())
+		return EXIT_FAILED;
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		if (!strcmp(word, commands[i].name))
 			return close_stdout(commands[i].run(argc - 1, argv + 1));

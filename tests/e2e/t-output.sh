@@ -49,3 +49,19 @@ for f in a b; do
 	[ "$(json j 'd["finished"]')" = True ] || fail "$f is not finished"
 	[ "$(json j 'd["records"]["SWITCH"] > 100')" = True ] || fail "$f lacks switches"
 done
+
+# Closed stdin, stdout or stderr: no file takes its place and gets what is meant for that.
+for stream in 0 1 2; do
+	eval "\"\$AUXREC\" record -v --source=none -o closed -- true $stream>&-" 2>>err ||
+		fail "record without descriptor $stream"
+	want 0 "$AUXREC" check closed
+	head -c "$(($(stat -c %s closed) - 8))" closed >mended
+	cp mended other
+	eval "\"\$AUXREC\" recover --in-place mended $stream>&-" 2>>err || true
+	"$AUXREC" recover --in-place other >out || true
+	cmp mended other || fail "recover without descriptor $stream"
+done
+status=0
+"$AUXREC" record --source=none -o - -- true >&- 2>err || status=$?
+[ $status = 1 ] || fail "-o - without stdout ends with $status"
+said "Bad file descriptor"
