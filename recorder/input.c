@@ -130,8 +130,15 @@ static int open_stream(struct input *in, int from)
 	if (len >= FMT_PIPE_HEADER_SIZE && in->as.kind == INPUT_PERF_DATA) {
 		if (le_get((const uint8_t *)p + FMT_HDR_SIZE, 8) == FMT_PIPE_HEADER_SIZE)
 			return fmt_reader_open_stream(&in->r, p, receive, b);
+		/* What is refused whatever follows may never end. What else it could be shows in
+		 * its beginning. */
+		if (open_bytes(in) != -ENODATA) {
+			err = receive(b, LOOK, &len);
+			b->ended = true;
+		}
 	}
-	err = receive(b, UINT64_MAX, &len);
+	if (!err)
+		err = receive(b, UINT64_MAX, &len);
 	return err ? err : open_bytes(in);
 }
 
@@ -177,7 +184,7 @@ static int open_part(struct input *in, int dir, const char *name)
 	if (asprintf(&p->path, "%s/%s", in->dir, name) < 0)
 		return -ENOMEM;
 	in->nr_parts++;
-	fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	fd = openat(dir, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st))
 		err = -errno;
 	else if (S_ISREG(st.st_mode) && st.st_size > 0)
@@ -212,16 +219,21 @@ static int open_parts(struct input *in, int dir)
 static int open_dir(struct input *in, int dir)
 {
 	const uint8_t *p;
+	struct stat st;
 	uint64_t len;
 	int fd, err;
 
 	in->dir = strdup(in->path);
 	if (!in->dir)
 		return -ENOMEM;
-	fd = openat(dir, "data", O_RDONLY | O_CLOEXEC);
+	/* A fifo in it would be waited for. */
+	fd = openat(dir, "data", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? -EISDIR : -errno;
-	err = open_fd(in, fd);
+	if (fstat(fd, &st))
+		err = -errno;
+	else
+		err = S_ISREG(st.st_mode) ? open_fd(in, fd) : -EISDIR;
 	close(fd);
 	if (!err && !fmt_reader_feature(&in->r, FMT_FEAT_DIR_FORMAT, &p, &len))
 		err = open_parts(in, dir);

@@ -54,6 +54,24 @@ echo 'no recording, but some text of a few words' >text
 expect 1 text
 says "PERFILE2"
 
+# What never ends and cannot be a recording is refused by its beginning; fifos in a directory
+# are not waited for.
+endless() {
+	got=0
+	timeout 20 "$AUXREC" "$@" >out 2>err || got=$?
+	[ $got = 1 ] || fail "'$*' ends with $got, not 1"
+}
+for c in info check 'check --decode' dump recover 'export --to=libipt -o x'; do
+	# shellcheck disable=SC2086
+	endless $c /dev/zero
+done
+yes PERFILE2 | tr -d '\n' | endless info -
+says 'byte 8 (0x8): expected a header size'
+mkdir fifos
+mkfifo fifos/data
+endless info fifos
+says "Is a directory"
+
 # Damage is named with its place, and what stands before it is shown.
 # shellcheck disable=SC2059
 printf "$header$round"'\011\0\0\0\0\0\0\0' >zero
