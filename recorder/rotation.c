@@ -189,18 +189,12 @@ static int tell_running(struct session *s)
 	return drain_put(s);
 }
 
-/* Ids of descriptors that are closed have had their file; those to come have room again. */
-static int describe_anew(struct session *s)
-{
-	return s->plan.system_wide ? opening_describe(s) : 0;
-}
-
 static int begin_next(struct session *s)
 {
 	int err = recfile_next(s);
 
-	if (!err)
-		err = describe_anew(s);
+	if (!err) /* without ids that are closed, and with room for others again */
+		err = opening_describe(s);
 	if (!err)
 		err = recfile_begin(s);
 	if (!err)

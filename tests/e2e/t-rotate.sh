@@ -33,7 +33,7 @@ total=$(sed -n 's/.*records (\([0-9]*\) switches.*/\1/p' err)
 n=$(in_order s | wc -l)
 [ "$n" -ge 4 ] || fail "only $n files"
 said "wrote $n files, 's.1.data' to 's.$n.data': "
-said "'s.2.data': 1\..* MiB, [0-9]+ records"
+said "'s.2.data': [0-9.]+ MiB, [0-9]+ records"
 [ ! -e s.data ] || fail "there is a file without a number"
 readable s
 seen=$(grep -c PERF_RECORD_SWITCH_CPU_WIDE accepted.all)
