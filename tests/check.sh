@@ -15,6 +15,8 @@ chmod 755 "$work" # tests as an ordinary user must get in
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 export PROG="$build/prog" TOOLS="$build/tools" E2E="$here/e2e" AUXREC="$build/bin/auxrec"
+# perf keeps copies of programs in the home directory, and readers find them there.
+export HOME="$work/nest"
 export LC_ALL=C PYTHONDONTWRITEBYTECODE=1
 
 note() { # name, exit status, log, seconds
@@ -30,10 +32,10 @@ run() { # name, command...
 	name=$1
 	shift
 	start=$(date +%s)
-	mkdir "$work/d"
+	mkdir "$work/d" "$work/nest"
 	(cd "$work/d" && exec timeout -k 10 900 "$@") >"$work/log" 2>&1 </dev/null
 	note "$name" $? "$work/log" $(($(date +%s) - start))
-	rm -rf "$work/d"
+	rm -rf "$work/d" "$work/nest"
 }
 
 # One cmocka program holds many tests: count each, from its TAP output.
