@@ -5,10 +5,6 @@
 set -u
 PERF=${PERF:-perf}
 USER_NAME=auxrec-test
-# perf keeps copies of all programs it meets in ~/.debug: none of an earlier run must help a
-# reader, and none is to be left behind.
-HOME=$PWD
-export HOME
 
 fail() {
 	echo "FAIL: $*"
