@@ -64,6 +64,7 @@ struct rec_config {
 	uint64_t max_total;	    /* 0: no limit of the user's */
 	int clockid;		    /* -1: perf's own clock */
 	uint64_t delay_ms;
+	bool pause_when_stopped; /* recorder/stopped.h */
 	bool start_paused; /* nothing counts before somebody asks for it (recorder/control.h) */
 	uint64_t period, freq; /* of sampling events; period 0: by frequency */
 	uint32_t aux_sample;   /* bytes of AUX area in each sample, 0: none */

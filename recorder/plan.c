@@ -85,9 +85,10 @@ static int choose_auto(struct plan *p, const struct pio_sys *sys, const struct e
 	if (!is_pt(arg))
 		return refuse_pmu(sys, arg->head, err);
 	if (!soft_possible(p->cfg)) {
-		if (p->cfg->delay_ms) {
-			log_err(0, "-D cannot be used with the software source: stepping starts "
-				   "with the first instruction");
+		if (p->cfg->delay_ms || p->cfg->start_paused) {
+			log_err(0, "%s cannot be used with the software source: stepping starts "
+				   "with the first instruction",
+				p->cfg->delay_ms ? "-D" : "--start-paused");
 			log_hint("--source=none records context switches only");
 			return EXIT_USAGE;
 		}

@@ -28,15 +28,19 @@ static void cpus_changed(void *ctx, int fd, uint32_t events)
 	s->polling.cpus_changed = true;
 }
 
-/* An event whose task is gone would report its end for ever. */
+/* It would report the end of its task for ever. */
+bool polling_hung_up(struct session *s, int fd, uint32_t events)
+{
+	if (events & (EPOLLHUP | EPOLLERR))
+		watch_remove(&s->watch, fd);
+	return !(events & EPOLLIN);
+}
+
 static void ring_ready(void *ctx, int fd, uint32_t events)
 {
 	struct session *s = ctx;
 
-	if (events & EPOLLIN)
-		s->polling.rings_ready = true;
-	if (events & (EPOLLHUP | EPOLLERR))
-		watch_remove(&s->watch, fd);
+	s->polling.rings_ready |= !polling_hung_up(s, fd, events);
 }
 
 static void process_ended(void *ctx, int fd, uint32_t events)
@@ -61,6 +65,25 @@ int polling_add_ring(struct session *s, size_t place)
 void polling_remove_ring(struct session *s, size_t place)
 {
 	watch_remove(&s->watch, s->set.place[place].ring.fd);
+}
+
+int polling_add_set(struct session *s, const struct pio_evset *set, size_t place, watch_fn *fn)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < set->nr_ev; i++)
+		for (size_t k = 0; k < set->ev[i].nr_fd && !err; k++)
+			if (place == POLLING_EVERYWHERE || set->ev[i].fd[k].place == place)
+				err = watch_add(&s->watch, set->ev[i].fd[k].fd, fn, s);
+	return err;
+}
+
+void polling_remove_set(struct session *s, const struct pio_evset *set, size_t place)
+{
+	for (size_t i = 0; i < set->nr_ev; i++)
+		for (size_t k = 0; k < set->ev[i].nr_fd; k++)
+			if (place == POLLING_EVERYWHERE || set->ev[i].fd[k].place == place)
+				watch_remove(&s->watch, set->ev[i].fd[k].fd);
 }
 
 /* A process that is gone already counts as ended. */

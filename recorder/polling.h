@@ -8,6 +8,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "perfio/evset.h"
+#include "recorder/watch.h"
 
 struct session;
 
@@ -26,6 +30,15 @@ void polling_done(struct session *s);
 /* A place's ring was mapped, or is about to be unmapped. */
 __attribute__((warn_unused_result)) int polling_add_ring(struct session *s, size_t place);
 void polling_remove_ring(struct session *s, size_t place);
+
+/* Every descriptor of a set beside the recording's own, at one place or everywhere: the one whose
+ * ring it is may see its task end before the others. fn gets the session; an
+ * event whose task is gone is its to remove (polling_hung_up). 0 or -errno. */
+#define POLLING_EVERYWHERE SIZE_MAX
+__attribute__((warn_unused_result))
+int polling_add_set(struct session *s, const struct pio_evset *set, size_t place, watch_fn *fn);
+bool polling_hung_up(struct session *s, int fd, uint32_t events);
+void polling_remove_set(struct session *s, const struct pio_evset *set, size_t place);
 
 /* Have all processes of -p ended? */
 bool polling_processes_gone(const struct session *s);

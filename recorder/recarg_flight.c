@@ -15,7 +15,7 @@
 static const struct {
 	const char *word;
 	enum trigger_kind kind;
-} kinds[] = { { "exit", TRIGGER_EXIT }, { "crash", TRIGGER_CRASH } };
+} kinds[] = { { "exit", TRIGGER_EXIT }, { "crash", TRIGGER_CRASH }, { "stop", TRIGGER_STOP } };
 
 static unsigned kind_of(const char *text)
 {
@@ -27,7 +27,7 @@ static unsigned kind_of(const char *text)
 
 static int bad_trigger(const char *arg, const char *at)
 {
-	log_err(0, "bad trigger '%s' at '%s': exit, crash, or a tracepoint as "
+	log_err(0, "bad trigger '%s' at '%s': exit, crash, stop, or a tracepoint as "
 		   "sched:sched_process_exec", arg, at);
 	return -EINVAL;
 }
@@ -93,13 +93,16 @@ static const char *watch_pids(struct rec_config *c)
 const char *recarg_check_flight(struct rec_config *c)
 {
 	bool around = c->pre_ns || c->post_ns, triggers = c->triggers || c->nr_trigger_events;
+	bool watches = c->triggers || c->pause_when_stopped;
 
 	if (!c->snapshot && (around || triggers))
 		return "--trigger, --pre and --post need --flight: otherwise everything is "
 		       "written anyway";
-	if (c->nr_watch && !c->triggers)
-		return "--watch goes with --trigger=exit and crash";
-	if (c->triggers && !c->nr_watch && !c->nr_pids && !c->command)
-		return "--trigger=exit and crash need a process: a command, -p or --watch";
-	return c->triggers && !c->nr_watch && c->nr_pids ? watch_pids(c) : NULL;
+	if (c->nr_watch && !watches)
+		return "--watch goes with --trigger=exit, crash or stop, and "
+		       "--pause-when-stopped";
+	if (watches && !c->nr_watch && !c->nr_pids && !c->command)
+		return "--trigger=exit, crash and stop, and --pause-when-stopped need a process: "
+		       "a command, -p or --watch";
+	return watches && !c->nr_watch && c->nr_pids ? watch_pids(c) : NULL;
 }

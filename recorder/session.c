@@ -243,9 +243,11 @@ static void loop(struct session *s)
 	do {
 		now = session_now() / 1000000;
 		wait = rotation_wait(s, nothing_due(s, now, start, next));
+		wait = stopped_wait(s, wait);
 		err = watch_wait(&s->watch, state == SOFT_BUSY ? 0 : wait);
 		if (err)
 			s->run_err = log_err(err, "epoll_wait failed");
+		stopped_look(s);
 		if (s->source.soft)
 			state = run_soft(s);
 		now = session_now() / 1000000;
@@ -379,6 +381,8 @@ static int start(struct session *s)
 	control_setup(s);
 	if (!err)
 		err = trigger_setup(s);
+	if (!err)
+		err = stopped_setup(s);
 	if (!err && s->cfg->kcore)
 		err = opening_kcore(s);
 	return err ? err : opening_head(s);
@@ -408,6 +412,8 @@ static int record(struct session *s)
 		err = ctlserve_watch(s);
 	if (!err)
 		err = trigger_watch(s);
+	if (!err)
+		err = stopped_watch(s);
 	if (err) {
 		log_err(err, "cannot wait for what is recorded");
 		return EXIT_CANNOT;
@@ -426,6 +432,7 @@ static void session_done(struct session *s)
 	polling_done(s);
 	ctlwords_done(&s->words);
 	trigger_done(s);
+	stopped_done(s);
 	source_done(&s->source);
 	workload_done(&s->work);
 	hotplug_done(&s->hotplug);

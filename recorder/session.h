@@ -14,6 +14,7 @@
  *   snapshot.c  one such AUX area
  *   rotation.c  going on in a new file, ending at a limit
  *   trigger.c   what makes it take one
+ *   stopped.c   whether what is traced is stopped
  *   closing.c   the last round, late losses, features
  *   report.c    the words: start line, status line, summary
  */
@@ -44,6 +45,7 @@
 #include "recorder/sideband.h"
 #include "recorder/source.h"
 #include "recorder/spans.h"
+#include "recorder/stopped.h"
 #include "recorder/trigger.h"
 #include "recorder/watch.h"
 #include "recorder/workload.h"
@@ -97,6 +99,7 @@ struct session {
 	struct rotation rotation;
 	struct control control;
 	struct trigger trigger;
+	struct stopped stopped;
 	struct ctlwords words;
 	struct ctlserve serve;
 	int signal_fd;

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "format/abi.h"
@@ -124,44 +123,14 @@ static void ready(void *ctx, int fd, uint32_t events)
 {
 	struct session *s = ctx;
 
-	if (events & EPOLLIN)
-		s->trigger.ready = true;
-	if (events & (EPOLLHUP | EPOLLERR))
-		watch_remove(&s->watch, fd);
-}
-
-/* All descriptors of a place, and not the ring's alone: that one's task may end first. */
-static int watch_place(struct session *s, size_t place)
-{
-	const struct trigger *t = &s->trigger;
-	int err = 0;
-
-	for (size_t i = 0; i < t->nr_ev; i++)
-		for (size_t k = 0; k < t->ev[i].nr_fd && !err; k++)
-			if (t->ev[i].fd[k].place == place)
-				err = watch_add(&s->watch, t->ev[i].fd[k].fd, ready, s);
-	return err;
-}
-
-static void unwatch_place(struct session *s, size_t place)
-{
-	const struct trigger *t = &s->trigger;
-
-	for (size_t i = 0; i < t->nr_ev; i++)
-		for (size_t k = 0; k < t->ev[i].nr_fd; k++)
-			if (t->ev[i].fd[k].place == place)
-				watch_remove(&s->watch, t->ev[i].fd[k].fd);
+	s->trigger.ready |= !polling_hung_up(s, fd, events);
 }
 
 /* What was there before we waited wakes nobody: adding takes the ring's one word of it. */
 int trigger_hit_watch(struct session *s)
 {
-	int err = 0;
-
 	s->trigger.ready = s->trigger.set.nr_place;
-	for (size_t i = 0; i < s->trigger.set.nr_place && !err; i++)
-		err = watch_place(s, i);
-	return err;
+	return polling_add_set(s, &s->trigger.set, POLLING_EVERYWHERE, ready);
 }
 
 /* ---- hits ---- */
@@ -237,7 +206,7 @@ void trigger_join(struct session *s, int cpu)
 		if (!t->ev[i].missing)
 			err = pio_evset_enable_place(&t->set, i, (size_t)place);
 	if (place >= 0 && !err)
-		err = watch_place(s, (size_t)place);
+		err = polling_add_set(s, &t->set, (size_t)place, ready);
 	if (place < 0 || err)
 		log_err(place < 0 ? place : err, "nothing on cpu %d will trigger", cpu);
 }
@@ -250,6 +219,6 @@ void trigger_leave(struct session *s, int cpu)
 	if (place < 0)
 		return;
 	look_at(s, &t->set.place[place].ring);
-	unwatch_place(s, (size_t)place);
+	polling_remove_set(s, &t->set, (size_t)place);
 	pio_evset_retire(&t->set, (size_t)place);
 }
