@@ -132,7 +132,7 @@ static int open_stream(struct input *in, int from)
 			return fmt_reader_open_stream(&in->r, p, receive, b);
 		/* What is refused whatever follows may never end. What else it could be shows in
 		 * its beginning. */
-		if (open_bytes(in) != -ENODATA) {
+		if (fmt_reader_open(&in->r, p, FMT_PIPE_HEADER_SIZE) != -ENODATA) {
 			err = receive(b, LOOK, &len);
 			b->ended = true;
 		}

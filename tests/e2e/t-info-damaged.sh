@@ -67,6 +67,12 @@ for c in info check 'check --decode' dump recover 'export --to=libipt -o x'; do
 done
 yes PERFILE2 | tr -d '\n' | endless info -
 says 'byte 8 (0x8): expected a header size'
+# A file that is longer than what one read of a pipe yields is no such thing.
+long=$E2E/../corpus/autofdo/perf-kernel.data
+"$AUXREC" dump "$long" >as-file || fail "a long file"
+# shellcheck disable=SC2002
+cat "$long" | "$AUXREC" dump - >as-stream || fail "a long file as a stream"
+cmp as-file as-stream || fail "a long file is cut as a stream"
 mkdir fifos
 mkfifo fifos/data
 endless info fifos
