@@ -59,6 +59,18 @@ static void begin(struct fmt_salvage *s)
 	r->data_end = s->trusted ? s->stop : r->len;
 }
 
+/* A damaged pipe is judged by the events and features in it: it is walked once for these, so
+ * that all walks that follow see the same. No memory: they say so. */
+static void learn(struct fmt_salvage *s)
+{
+	struct fmt_rec rec;
+	struct fmt_gap gap;
+
+	while (fmt_salvage_next(s, &rec, &gap) > 0)
+		;
+	begin(s);
+}
+
 void fmt_salvage_begin(struct fmt_salvage *ret, struct fmt_reader *r)
 {
 	struct fmt_salvage s = {
@@ -73,6 +85,8 @@ void fmt_salvage_begin(struct fmt_salvage *ret, struct fmt_reader *r)
 	s.damaged = !s.trusted;
 	begin(&s);
 	*ret = s;
+	if (r->pipe && !s.trusted)
+		learn(ret);
 }
 
 void fmt_salvage_rewind(struct fmt_salvage *s)
