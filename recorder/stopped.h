@@ -7,12 +7,12 @@
  *   stopped.c     when it stops, and when it goes on
  *   stopped_ev.c  the events that tell
  *
- * It is stopped when every task of the processes that are watched, and of their children, is. Two
- * sets of events tell: sched:sched_switch of these tasks, of switches that leave one stopped or
- * traced, with the records of their forks and exits; and, while they are stopped,
- * sched:sched_waking of all cpus, filtered for them, which comes from whoever wakes one, before it is put on
- * a cpu's queue. Both only say that it is time to look: what counts is the state in /proc. (When
- * the last task that runs ends, and all others are stopped, nobody says so.)
+ * It is stopped when every task of the processes that are watched, and of their children, is.
+ * Two sets of events tell: sched:sched_switch of these tasks, of switches that leave one
+ * stopped or traced, with the records of their forks and exits; and, while they are stopped,
+ * sched:sched_waking of all cpus, filtered for them, which comes from whoever wakes one, before
+ * it is put on a cpu's queue. Both only say that it is time to look: what counts is the state in
+ * /proc. (When the last task that runs ends, and all others are stopped, nobody says so.)
  *
  * Where tracepoints are not to be had, the command, which is our child, tells of its job-control
  * stops by SIGCHLD, and nothing else is seen.
