@@ -3,8 +3,8 @@
 """rotated.py FILE... (in the order in which they were written)
 
 The files of one recording joined, byte by byte: every timed record of the kernel is in one of
-them only, the switches of each cpu go on from file to file without a gap, and so do the bytes
-of each queue. Prints how many switches and how many bytes of trace there are.
+them only, each cpu's in the order of time, and the bytes of each queue go on from file to
+file. Prints how many switches and how many bytes of trace there are.
 
 Exit: 0, 1 something is wrong, 2 usage.
 """
@@ -26,7 +26,7 @@ def who_comes(rec, trailer):
 
 def main(paths):
     faults, switches, aux = [], 0, {}
-    seen, last = set(), {}
+    seen, last, within, between = set(), {}, 0, 0
     for path in paths:
         f, first, heads = File(path), set(), 0
         for rec, payload in f.records():
@@ -56,20 +56,24 @@ def main(paths):
             before = last.get(cpu)
             if before and time < before[0]:
                 faults.append('%s: cpu %d goes back to %d' % (path, cpu, time))
-            # Who comes was named, who leaves was there. A gap within a file is the
-            # kernel's; between two it would be ours.
+            # Who comes was named, who leaves was there. Kernels leave gaps anywhere, so one
+            # between two files proves nothing: they are counted, for who reads this. What
+            # the recorder counted is what must be here.
             task = u32(t[TID], 4)
-            if cpu not in first and before and before[1] not in (None, task):
-                faults.append('%s: cpu %d begins with task %d, not %d' %
-                              (path, cpu, task, before[1]))
+            if before and before[1] not in (None, task):
+                if cpu in first:
+                    within += 1
+                else:
+                    between += 1
             first.add(cpu)
             last[cpu] = time, who_comes(rec, t)
         if not heads:
             faults.append('%s: tells of no task that runs' % path)
     for line in faults[:SHOWN]:
         print(line)
-    print('%d switches, %d bytes of trace in %d files, %d faults' %
-          (switches, sum(end for end, _ in aux.values()), len(paths), len(faults)))
+    print('%d switches, %d bytes of trace in %d files, %d faults (gaps: %d within, %d between)' %
+          (switches, sum(end for end, _ in aux.values()), len(paths), len(faults), within,
+           between))
     return bool(faults)
 
 

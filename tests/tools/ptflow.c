@@ -77,6 +77,18 @@ static void note_error(struct flow *f, int status, uint64_t offset)
 	f->nr_errors++;
 }
 
+/* A damaged trace may lead into a loop that never asks for a packet. Far more instructions than
+ * any test has: an error, and the end. */
+static int endless(struct flow *f, uint64_t offset)
+{
+	enum { MOST = 8 << 20 };
+
+	if (f->n < MOST)
+		return 0;
+	note_error(f, -pte_bad_query, offset);
+	return -pte_eos;
+}
+
 static void note_time(struct flow *f, uint64_t tsc)
 {
 	/* TSC packets hold 56 bits; the chunk's own reading has the rest. */
@@ -130,7 +142,7 @@ static int insn_events(struct flow *f, struct pt_insn_decoder *d, int status)
 static int insn_stretch(struct flow *f, struct pt_insn_decoder *d, int status)
 {
 	struct pt_insn insn;
-	uint64_t offset;
+	uint64_t offset = 0;
 
 	for (;;) {
 		status = insn_events(f, d, status);
@@ -142,6 +154,8 @@ static int insn_stretch(struct flow *f, struct pt_insn_decoder *d, int status)
 			note_offset(f, offset);
 		if (insn.iclass != ptic_error)
 			note_ip(f, insn.ip);
+		if (status >= 0)
+			status = endless(f, offset) ? -pte_eos : status;
 		if (status < 0)
 			return status;
 	}
@@ -188,7 +202,7 @@ static int block_events(struct flow *f, struct pt_block_decoder *d, int status)
 
 static int block_stretch(struct flow *f, struct pt_block_decoder *d, int status)
 {
-	uint64_t offset;
+	uint64_t offset = 0;
 
 	for (;;) {
 		struct pt_block b = { .ninsn = 0 };
@@ -201,6 +215,8 @@ static int block_stretch(struct flow *f, struct pt_block_decoder *d, int status)
 			note_offset(f, offset);
 		for (unsigned int i = 0; i < b.ninsn; i++)
 			note_ip(f, i == 0 ? b.ip : i + 1u == b.ninsn ? b.end_ip : HIDDEN);
+		if (status >= 0)
+			status = endless(f, offset) ? -pte_eos : status;
 		if (status < 0)
 			return status;
 	}
