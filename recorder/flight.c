@@ -223,6 +223,8 @@ static int take_newest(struct session *s, size_t i, struct newestring *n)
 
 	all.seen = s->flight.own ? 0 : r->seen;
 	err = newestring_copy(&all, s->flight.from_ns, &s->flight.records, n);
+	ledger_time(&s->ledger, n->first_ns);
+	ledger_time(&s->ledger, n->last_ns);
 	if (err || s->flight.own)
 		return err;
 	pio_newest_taken(r);

@@ -15,6 +15,7 @@ struct flight_kept {
 	struct flight_kept *next;
 	struct fmt_auxtrace aux;
 	struct fmt_buf trace, records;
+	struct newestring found;
 };
 
 static void drop(struct flight_kept *k)
@@ -48,7 +49,6 @@ static void drop_earlier(struct session *s, size_t place)
 
 static int copy(struct session *s, size_t place, struct flight_kept *k)
 {
-	struct newestring n;
 	struct iovec v[2];
 	int nv = s->source.set ? snapshot_look(s, place, &k->aux, v) : 0;
 
@@ -57,7 +57,7 @@ static int copy(struct session *s, size_t place, struct flight_kept *k)
 		fmt_put(&k->trace, v[i].iov_base, v[i].iov_len);
 	if (k->trace.err)
 		return k->trace.err;
-	return newestring_copy(&s->set.place[place].newest, 0, &k->records, &n);
+	return newestring_copy(&s->set.place[place].newest, 0, &k->records, &k->found);
 }
 
 int flight_keep(struct session *s, size_t place)
@@ -84,6 +84,8 @@ int flight_put_kept(struct session *s)
 		struct iovec v = { k->trace.data, k->trace.len };
 
 		err = snapshot_put(s, &k->aux, &v, k->trace.len != 0);
+		ledger_time(&s->ledger, k->found.first_ns);
+		ledger_time(&s->ledger, k->found.last_ns);
 		if (!err) {
 			fmt_put(&s->flight.records, k->records.data, k->records.len);
 			err = s->flight.records.err;

@@ -266,12 +266,14 @@ int recfile_head_done(struct session *s)
 
 int recfile_put_task(void *ctx, const uint8_t *rec, size_t n)
 {
-	enum { PUT_AT = 64 << 10 };
+	enum { PUT_AT = 64 << 10, TIME_FROM_END = 24 }; /* in a trailer, format/record.h */
 	struct session *s = ctx;
 	int err = dsos_add_record(s->dsos, rec, n);
 
 	if (err)
 		return err;
+	if (n >= FMT_REC_HEADER_SIZE + TIME_FROM_END)
+		ledger_time(&s->ledger, le_get(rec + n - TIME_FROM_END, 8));
 	fmt_put(&s->buf, rec, n);
 	return s->buf.len < PUT_AT ? s->buf.err : drain_put(s);
 }

@@ -18,6 +18,7 @@ until_so() {
 	fail "never: $*"
 }
 
+rec='' load=
 # start FILE OPTIONS...: in the background, with its FIFOs; back when it listens.
 start() {
 	rm -f ctl ack
@@ -26,12 +27,14 @@ start() {
 	shift
 	"$AUXREC" record -a -o "$file" --control fifo:ctl,ack "$@" 2>err &
 	rec=$!
+	trap 'kill $rec $load 2>/dev/null' EXIT
 	[ "$(words words . ping)" = "ping: 'ack\n\x00'" ] || fail "no answer to ping"
 }
 
 stopped() {
 	[ "$(words words . stop)" = "stop: 'ack\n\x00'" ] || fail "no answer to stop"
 	wait $rec || { cat err; fail "stop: status $?"; }
+	rec=
 }
 
 # ---- what is not of the form, or cannot be opened ----
@@ -96,6 +99,7 @@ if "$PERF" --version >/dev/null 2>&1; then
 		'' >perfs
 	words words . stop >/dev/null
 	wait $rec
+	rec=
 	diff perfs ours || fail "perf (<) answers otherwise"
 	perf_accepts f
 fi
@@ -106,7 +110,6 @@ python3 -c 'import time
 while True:
     time.sleep(0.001)' &
 load=$!
-trap 'kill $load 2>/dev/null' EXIT
 cp "$PROG/mini" ghost
 
 # gap BEGAN ENDED KIND [KIND]: of the first kind of record nothing in between, but before
@@ -159,6 +162,7 @@ gap $times SWITCH_CPU_WIDE
 # ---- descriptors, and readers that do not read ----
 
 kill $load
+load=
 rm -f ctl ack
 mkfifo ctl ack
 exec 8<>ctl 9<>ack
@@ -168,6 +172,7 @@ rec=$!
 words flood .
 words words . stop >/dev/null
 wait $rec || { cat err; fail "flooded: status $?"; }
+rec=
 said "nobody reads the answers"
 exec 8>&- 9>&-
 perf_accepts j
