@@ -233,12 +233,18 @@ static int take_newest(struct session *s, size_t i, struct newestring *n)
 	return 0;
 }
 
+/* The next snapshot begins with a PSB, behind the last instruction of this one, and tells the tasks
+ * as they are now. */
 static int put_soft(struct session *s)
 {
 	int err = 0;
 
+	if (s->source.soft && !s->flight.own)
+		soft_divide(s->source.soft);
 	for (size_t i = 0; s->source.soft && i < source_nr_queues(&s->source) && !err; i++)
 		err = flight_queue(s, i);
+	if (s->source.soft && !s->flight.own)
+		s->flight.until_ns = session_time(s, source_ticks(&s->source));
 	return err;
 }
 
@@ -323,8 +329,10 @@ int flight_take(struct session *s, bool go_on, const char *why)
 	if (f->pause_ns > f->max_pause_ns)
 		f->max_pause_ns = f->pause_ns;
 	err = recfile_publish(s) ? -EIO : 0;
-	if (!err && !f->own)
+	if (!err && !f->own) {
 		err = tasktable_forget(f->table, f->until_ns);
+		tasktable_told(f->table, f->until_ns);
+	}
 	log_info("snapshot %u (%s): taken in %s, no cpu stood still for longer than %s", f->taken,
 		 why, units_time(session_now() - began, all), units_time(f->pause_ns, pause));
 	return err;

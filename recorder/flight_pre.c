@@ -54,7 +54,8 @@ int flight_area(struct session *s, size_t i)
 	return snapshot_put(s, &a, v, n);
 }
 
-/* A queue of the software source is many small pieces: they are put together first. */
+/* A queue of the software source is many small pieces. In snapshots perf takes each for a trace of
+ * its own, to be entered at a PSB: they become one. */
 static int gather(struct session *s, size_t i, struct source_chunk *first, struct fmt_buf *b)
 {
 	struct source_chunk c;
@@ -96,8 +97,6 @@ int flight_queue(struct session *s, size_t i)
 	size_t cut;
 	int err;
 
-	if (whole && !s->flight.own)
-		return drain_queue_whole(s, i);
 	err = s->flight.own ? copy(s, i, &c, &b) : gather(s, i, &c, &b);
 	if (!err && b.len) {
 		c.v[0] = (struct iovec){ b.data, b.len };

@@ -229,6 +229,10 @@ void report_end(const struct session *s)
 			 (unsigned long long)st.instructions, (unsigned long long)st.threads,
 			 (unsigned long long)st.processes,
 			 per_second(st.instructions, seconds));
+		if (st.forgotten)
+			log_info("  of %llu threads that had ended nothing was left: the newest "
+				 "%d windows are kept", (unsigned long long)st.forgotten,
+				 SOFT_DEAD_WINDOWS);
 	}
 	report_rows(&s->ledger);
 	report_losses(s, &l);

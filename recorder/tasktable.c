@@ -201,6 +201,11 @@ int tasktable_emit(struct tasktable *t, const struct fmt_trailer *stamp,
 	return err;
 }
 
+void tasktable_told(struct tasktable *t, uint64_t ns)
+{
+	t->world.told_ns = ns;
+}
+
 void tasktable_stats(const struct tasktable *t, struct tasktable_stats *ret)
 {
 	*ret = (struct tasktable_stats){

@@ -54,6 +54,10 @@ int tasktable_forget(struct tasktable *t, uint64_t horizon);
 __attribute__((warn_unused_result))
 int tasktable_emit(struct tasktable *t, const struct fmt_trailer *stamp,
 		   int (*put)(void *ctx, const uint8_t *rec, size_t n), void *ctx);
+/* All up to that moment has been told in the file at hand. With a stamp, the forks of tasks that
+ * are older are not told again: perf would make new tasks of them, and go on decoding the trace of
+ * a thread by the mappings of the old one. */
+void tasktable_told(struct tasktable *t, uint64_t ns);
 
 struct tasktable_stats {
 	size_t processes, threads, maps; /* in the table */

@@ -16,7 +16,8 @@
 #include "format/record.h"
 #include "recorder/tasktable_priv.h"
 
-#define TRAILER 32u
+#define TRAILER	      32u
+#define TIME_FROM_END 24u /* in it */
 
 void task_rec_put(struct task_world *w, struct task_rec *r)
 {
@@ -265,6 +266,7 @@ static int apply_fork(struct task_world *w, const struct task_rec *r)
 	t = err ? NULL : thread_make(w, p, tid);
 	if (!t)
 		return -ENOMEM;
+	t->born = found ? 0 : le_get(r->p + r->size - TIME_FROM_END, 8);
 	if (!found)
 		inherit_name(w, t, parent, le_get32(r->p + FMT_TASK_AT_PTID));
 	return 0;
@@ -284,14 +286,23 @@ static void apply_exit(struct task_world *w, const struct task_rec *r)
 		proc_end(w, p);
 }
 
+static uint64_t born_at(const struct task_proc *p, uint32_t tid)
+{
+	size_t i = thread_at(p, tid);
+
+	return i < p->nr_thread && p->thread[i].tid == tid ? p->thread[i].born : 0;
+}
+
 static int apply_comm(struct task_world *w, struct task_rec *r)
 {
 	struct task_proc *p = make(w, le_get32(r->p + FMT_COMM_AT_PID));
 	uint32_t tid = le_get32(r->p + FMT_COMM_AT_TID);
 	struct task_thread *t;
+	uint64_t born;
 
 	if (!p)
 		return -ENOMEM;
+	born = born_at(p, tid);
 	if (le_get16(r->p + FMT_REC_AT_MISC) & FMT_MISC_COMM_EXEC) {
 		clear_maps(w, p);
 		while (p->nr_thread) /* exec(2) ends all other threads */
@@ -300,6 +311,7 @@ static int apply_comm(struct task_world *w, struct task_rec *r)
 	t = thread_make(w, p, tid);
 	if (!t)
 		return -ENOMEM;
+	t->born = born;
 	replace(w, &t->comm, r);
 	return 0;
 }
@@ -379,6 +391,7 @@ struct emission {
 	int (*put)(void *ctx, const uint8_t *rec, size_t n);
 	void *ctx;
 	struct fmt_trailer stamp;
+	const uint64_t *told_ns; /* NULL: nobody was told of anything */
 	struct fmt_buf b;
 	int err;
 };
@@ -419,14 +432,12 @@ static void emit_as(struct emission *e, const struct task_rec *r, uint32_t pid, 
 	e->err = e->put(e->ctx, p, r->size);
 }
 
-static void emit_thread(struct emission *e, const struct task_proc *p,
-			const struct task_thread *t)
+static void emit_birth(struct emission *e, const struct task_proc *p,
+		       const struct task_thread *t)
 {
 	uint32_t parent = t->tid == p->pid ? p->ppid : p->pid;
 	static const struct fmt_trailer synthesised;
 
-	if (e->err)
-		return;
 	fmt_buf_reset(&e->b);
 	e->err = fmt_put_task(&e->b, FMT_REC_FORK, p->pid, parent, t->tid, parent,
 			      e->stamp.time, &synthesised);
@@ -434,6 +445,13 @@ static void emit_thread(struct emission *e, const struct task_proc *p,
 		stamp(e, e->b.data, e->b.len, p->pid, t->tid);
 	if (!e->err)
 		e->err = e->put(e->ctx, e->b.data, e->b.len);
+}
+
+static void emit_thread(struct emission *e, const struct task_proc *p,
+			const struct task_thread *t)
+{
+	if (!e->err && (!e->told_ns || t->born > *e->told_ns))
+		emit_birth(e, p, t);
 	emit_as(e, t->ns, p->pid, t->tid);
 	emit_as(e, t->comm, p->pid, t->tid);
 }
@@ -469,8 +487,10 @@ int task_world_emit(const struct task_world *w, const struct fmt_trailer *stamp,
 {
 	struct emission e = { .put = put, .ctx = ctx };
 
-	if (stamp)
+	if (stamp) {
 		e.stamp = *stamp;
+		e.told_ns = &w->told_ns;
+	}
 	for (size_t i = 0; i < w->kernel.nr; i++)
 		emit_kernel(&e, w->kernel.rec[i]);
 	twalk_r(w->procs, emit_proc, &e);

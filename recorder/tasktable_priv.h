@@ -24,6 +24,7 @@ struct task_list {
 
 struct task_thread {
 	uint32_t tid;
+	uint64_t born; /* ns; 0: found running */
 	struct task_rec *comm, *ns; /* or NULL */
 };
 
@@ -42,6 +43,7 @@ struct task_world {
 	size_t bytes; /* of records and tables */
 	bool full; /* nothing waits that could make room: mappings are left out */
 	uint64_t dropped;
+	uint64_t told_ns; /* tasktable_told() */
 };
 
 void task_rec_put(struct task_world *w, struct task_rec *r); /* one reference less */

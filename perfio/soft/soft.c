@@ -146,10 +146,13 @@ void soft_free(struct soft *s)
 	kill_rest(s);
 	unpin(s);
 	for (size_t i = 0; i < s->nr; i++) {
+		if (s->all[i] == &s->nobody)
+			continue;
 		soft_pt_done(&s->all[i]->pt);
 		free(s->all[i]);
 	}
 	free(s->all);
+	free(s->dead);
 	free(s->live);
 	if (s->enc.enc)
 		soft_ptenc_done(&s->enc);
@@ -394,10 +397,14 @@ size_t soft_queue_copy(const struct soft *s, size_t i, uint64_t from, void *to, 
 
 void soft_queue_release(struct soft *s, size_t i)
 {
-	soft_bytes_release(&s->all[i]->pt.out);
+	struct soft_thread *t = s->all[i];
+
+	soft_bytes_release(&t->pt.out);
 	/* Programs may start threads by the thousand. */
-	if (s->all[i]->mode == SOFT_GONE)
-		soft_bytes_trim(&s->all[i]->pt.out);
+	if (t->mode == SOFT_GONE) {
+		soft_bytes_trim(&t->pt.out);
+		soft_dead_shrunk(s, t);
+	}
 }
 
 void soft_divide(struct soft *s)

@@ -50,7 +50,12 @@ struct soft_stats {
 	uint64_t live;	       /* threads alive now */
 	uint64_t trace_bytes;  /* bytes produced so far */
 	uint64_t dropped;      /* bytes given up for want of memory */
+	uint64_t forgotten;    /* threads that ended with a window that was given up for others' */
 };
+
+/* With a window: threads that have ended keep theirs, up to so many windows in all; those that
+ * ended first are forgotten first. Their queues are empty then, and of no thread. */
+enum { SOFT_DEAD_WINDOWS = 16 };
 
 /* 0, -ENOMEM, -EINVAL (psb_bytes), -ENOTSUP (not x86-64). */
 __attribute__((warn_unused_result))

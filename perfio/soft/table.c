@@ -32,6 +32,7 @@ int soft_table_add(struct soft_thread **ret, struct soft *s, pid_t pid, pid_t ti
 	t->log = (struct soft_iplog){ .dir = s->ip_log, .pid = pid, .tid = tid };
 	soft_pt_init(&t->pt, &s->enc);
 	t->pt.out.window = s->cfg.window;
+	t->index = s->nr;
 	s->all[s->nr++] = t;
 	s->live[s->nr_live++] = t;
 	s->stats.threads++;
@@ -66,6 +67,7 @@ void soft_table_remove(struct soft *s, struct soft_thread *t)
 	for (size_t i = 0; i < s->nr_live; i++)
 		if (s->live[i] == t)
 			s->live[i] = s->live[--s->nr_live];
+	soft_dead_add(s, t);
 }
 
 /* The thread group and the tracer of a thread: proc(5). False: it is gone. */

@@ -30,6 +30,8 @@ struct soft_thread {
 	bool restarting; /* insn is a system call the kernel goes back to by itself */
 	bool pushed;	 /* its queue was announced to the caller */
 	int signal;	 /* that was injected */
+	size_t index;	 /* of its queue */
+	size_t cost;	 /* bytes of memory, once it has ended in a flight recording */
 	struct soft_insn insn;
 	uint64_t resumed;   /* virtual TSC when it was told to run insn */
 	uint32_t timed_gen; /* mappings as of the last TSC packet */

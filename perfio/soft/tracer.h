@@ -18,6 +18,12 @@ struct soft {
 	struct soft_thread **live; /* those not SOFT_GONE; as much room as in `all` */
 	size_t nr_live;
 
+	/* Flight: those that have ended, in that order, from dead_from on. */
+	struct soft_thread **dead;
+	size_t dead_from, nr_dead, cap_dead;
+	size_t dead_bytes;	   /* sum of their costs */
+	struct soft_thread nobody; /* in `all`, in place of those that were forgotten */
+
 	struct soft_thread *owner; /* whose turn it is */
 	unsigned quantum;	   /* stops of this turn */
 	size_t turn;		   /* index in `live` of the last turn */
@@ -50,6 +56,13 @@ __attribute__((warn_unused_result))
 int soft_table_adopt(struct soft *s, pid_t tid);
 /* t is gone or no longer traced. Its queue stays. */
 void soft_table_remove(struct soft *s, struct soft_thread *t);
+
+/* dead.c: flight recording; nothing otherwise. */
+
+/* t has ended; others that ended before it may be forgotten, and their memory freed. */
+void soft_dead_add(struct soft *s, struct soft_thread *t);
+/* Some of what an ended thread had was taken. */
+void soft_dead_shrunk(struct soft *s, struct soft_thread *t);
 
 /* tracer.c */
 

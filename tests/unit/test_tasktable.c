@@ -249,6 +249,14 @@ static void the_table_can_be_told_as_of_a_moment(void **state)
 	assert_int_equal(tasktable_forget(table, 50), 0);
 	assert_int_equal(tasktable_emit(table, &now, see_stamp, &n), 0);
 	assert_int_equal(n, 3);
+	tasktable_told(table, 9); /* before it was born */
+	n = 0;
+	assert_int_equal(tasktable_emit(table, &now, see_stamp, &n), 0);
+	assert_int_equal(n, 3);
+	tasktable_told(table, 10);
+	n = 0;
+	assert_int_equal(tasktable_emit(table, &now, see_stamp, &n), 0);
+	assert_int_equal(n, 2);
 }
 
 static void kernel_code_is_remembered_by_its_address(void **state)
