@@ -51,6 +51,7 @@ struct rec_config {
 	struct event_arg *trigger_events; /* tracepoints */
 	size_t nr_trigger_events;
 	uint64_t pre_ns, post_ns;
+	uint64_t window_ns; /* rings by time, 0: by size */
 	pid_t *watch; /* processes whose end and stops count; none: the command */
 	size_t nr_watch;
 	struct pio_cpus cpus; /* n = 0: all online */

@@ -225,6 +225,8 @@ static int take_newest(struct session *s, size_t i, struct newestring *n)
 	err = newestring_copy(&all, s->flight.from_ns, &s->flight.records, n);
 	ledger_time(&s->ledger, n->first_ns);
 	ledger_time(&s->ledger, n->last_ns);
+	if (r->meta)
+		window_see_records(s, n);
 	if (err || s->flight.own)
 		return err;
 	pio_newest_taken(r);
@@ -299,6 +301,7 @@ static int take(struct session *s, bool go_on)
 	fmt_buf_reset(&f->records);
 	fmt_buf_reset(&f->late);
 	f->freezing = true;
+	window_begin(s);
 	freeze(s);
 	err = flight_drain(s);
 	f->freezing = false;
@@ -335,5 +338,6 @@ int flight_take(struct session *s, bool go_on, const char *why)
 	}
 	log_info("snapshot %u (%s): taken in %s, no cpu stood still for longer than %s", f->taken,
 		 why, units_time(session_now() - began, all), units_time(f->pause_ns, pause));
+	window_end(s);
 	return err;
 }

@@ -13,15 +13,7 @@
 /* The TSC at from_ns. False: not to be told. */
 static bool from_ticks(const struct session *s, uint64_t *ret)
 {
-	const struct fmt_time_conv *c = &s->conv;
-	uint64_t ticks = source_ticks(&s->source), ns;
-
-	if (!s->flight.from_ns || !c->cap_time_zero || !c->mult || c->shift > 32)
-		return false;
-	ns = session_time(s, ticks);
-	ns = ns > s->flight.from_ns ? ns - s->flight.from_ns : 0;
-	*ret = ticks - (((ns / c->mult) << c->shift) + ((ns % c->mult) << c->shift) / c->mult);
-	return true;
+	return s->flight.from_ns && session_ticks(s, s->flight.from_ns, ret);
 }
 
 static int skip(struct iovec v[2], int n, size_t cut)
@@ -45,6 +37,7 @@ int flight_area(struct session *s, size_t i)
 	uint64_t from;
 	int n = snapshot_look(s, i, &a, v);
 
+	window_see_trace(s, v, n, !s->set.place[i].ring.aux_wrapped);
 	if (from_ticks(s, &from)) {
 		size_t cut = fmt_pt_cut(v, n, from);
 
@@ -101,6 +94,7 @@ int flight_queue(struct session *s, size_t i)
 	if (!err && b.len) {
 		c.v[0] = (struct iovec){ b.data, b.len };
 		c.nv = 1;
+		window_see_trace(s, c.v, 1, !c.offset);
 		cut = whole ? 0 : fmt_pt_cut(c.v, 1, from);
 		c.offset += cut;
 		c.nv = skip(c.v, 1, cut);

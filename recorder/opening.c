@@ -54,6 +54,18 @@ static int open_rings(struct session *s)
 	return err ? explain_fault(p, &why, err) : 0;
 }
 
+/* With the sizes that were found meanwhile. */
+static int open_again(struct session *s)
+{
+	int err = plan_fit(&s->plan);
+
+	if (err)
+		return err;
+	pio_evset_done(&s->set);
+	plan_rewater(&s->plan);
+	return open_rings(s);
+}
+
 static int open_soft(struct session *s)
 {
 	const struct plan *p = &s->plan;
@@ -256,7 +268,8 @@ int opening_events(struct session *s)
 	if (s->plan.system_wide)
 		hotplug_open(&s->hotplug, s->sys);
 	err = open_rings(s);
-
+	if (!err && window_measure(s))
+		err = open_again(s);
 	if (!err && s->plan.source == SOURCE_SOFT)
 		err = open_soft(s);
 	if (!err && s->plan.source == SOURCE_KERNEL)

@@ -24,6 +24,11 @@ enum {
 	PLAN_DATA_LEN = 2 << 20,
 	PLAN_DATA_LEN_AUX = 512 << 10,
 	PLAN_AUX_LEN = 4 << 20,
+	/* --window, where nobody can measure: bytes a second, of each ring. Intel PT of a busy cpu
+	 * writes some 100 MiB at most; the stepper, in a second of its own, far less. */
+	PLAN_RATE_TRACE = 64 << 20,
+	PLAN_RATE_RECORDS = 1 << 20,
+	PLAN_RATE_SOFT = 256 << 10,
 	PLAN_WATERMARK_PARTS = 2,	/* wake when a ring is half full, */
 	PLAN_AUX_WATERMARK_PARTS = 4,	/* or an AUX area a quarter, as perf does */
 };
@@ -59,6 +64,7 @@ struct plan {
 
 	size_t data_len, aux_len;
 	size_t newest_len; /* of each ring of the newest records; 0: there are none */
+	uint64_t rate_trace, rate_records; /* bytes a second, for --window */
 	bool shrunk; /* below their defaults, to fit the memlock budget */
 	int clockid; /* of the events, -1: perf's own */
 };
@@ -75,6 +81,8 @@ void plan_done(struct plan *p);
 
 /* plan_size.c: 0 or an exit status after a message. */
 int plan_choose_sizes(struct plan *p);
+/* The same by the rates that the plan has. */
+int plan_fit(struct plan *p);
 /* Flight: bytes of trace to keep per ring or thread, 2^n. */
 size_t plan_flight_len(const struct plan *p);
 /* How many rings there will be, and what they take, their control pages included. */

@@ -13,6 +13,7 @@ enum {
 	/* Half as many bytes of switches as of trace: a task that does nothing but wake its
 	 * neighbour writes more switches than trace, but then the trace reaches far back. */
 	FLIGHT_SWITCH_PARTS = 2,
+	WINDOW_LEN_MAX = 1 << 30,
 };
 
 size_t plan_rings(const struct plan *p)
@@ -55,8 +56,18 @@ static size_t round_up(uint64_t n, uint64_t least)
 	return (size_t)least;
 }
 
+/* A quarter more than that rate fills, between the least and the largest ring. */
+static size_t window_len(const struct plan *p, uint64_t rate)
+{
+	double n = (double)rate * (double)p->cfg->window_ns / 1e9 * 1.25;
+
+	return n > WINDOW_LEN_MAX ? WINDOW_LEN_MAX : round_up((uint64_t)n, NEWEST_LEN_MIN);
+}
+
 size_t plan_flight_len(const struct plan *p)
 {
+	if (p->cfg->window_ns)
+		return window_len(p, p->rate_trace);
 	return round_up(p->cfg->flight_len ? p->cfg->flight_len : FLIGHT_LEN, NEWEST_LEN_MIN);
 }
 
@@ -66,15 +77,19 @@ static void choose_flight(struct plan *p)
 {
 	if (p->source == SOURCE_KERNEL && !p->cfg->aux_len)
 		p->aux_len = plan_flight_len(p);
-	p->newest_len = p->aux_len ? round_up(p->aux_len / FLIGHT_SWITCH_PARTS, NEWEST_LEN_MIN)
-				   : plan_flight_len(p);
+	if (p->cfg->window_ns)
+		p->newest_len = window_len(p, p->rate_records);
+	else if (p->aux_len)
+		p->newest_len = round_up(p->aux_len / FLIGHT_SWITCH_PARTS, NEWEST_LEN_MIN);
+	else
+		p->newest_len = plan_flight_len(p);
 	if (!p->cfg->data_len)
 		p->data_len = PLAN_DATA_LEN_AUX;
 	if (p->source == SOURCE_SOFT)
 		p->newest_len = 0; /* it has no records of switches */
 }
 
-int plan_choose_sizes(struct plan *p)
+int plan_fit(struct plan *p)
 {
 	uint64_t budget = pio_limits_mlock_budget(&p->limits);
 	uint64_t max = p->cfg->max_total;
@@ -98,6 +113,15 @@ int plan_choose_sizes(struct plan *p)
 		return EXIT_CANNOT;
 	}
 	return 0;
+}
+
+int plan_choose_sizes(struct plan *p)
+{
+	if (!p->rate_trace && !p->rate_records) {
+		p->rate_trace = p->source == SOURCE_SOFT ? PLAN_RATE_SOFT : PLAN_RATE_TRACE;
+		p->rate_records = PLAN_RATE_RECORDS;
+	}
+	return plan_fit(p);
 }
 
 void plan_rewater(struct plan *p)

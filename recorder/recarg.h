@@ -27,6 +27,7 @@ int recarg_max_time(void *config, const char *arg);
 int recarg_trigger(void *config, const char *arg);
 int recarg_pre(void *config, const char *arg);
 int recarg_post(void *config, const char *arg);
+int recarg_window(void *config, const char *arg);
 int recarg_watch(void *config, const char *arg);
 int recarg_level(void *config, const char *arg);
 int recarg_control(void *config, const char *arg);

@@ -72,6 +72,11 @@ int recarg_post(void *ctx, const char *arg)
 	return take_time(&((struct rec_config *)ctx)->post_ns, arg, "post");
 }
 
+int recarg_window(void *ctx, const char *arg)
+{
+	return take_time(&((struct rec_config *)ctx)->window_ns, arg, "window");
+}
+
 int recarg_watch(void *ctx, const char *arg)
 {
 	struct rec_config *c = ctx;
@@ -98,6 +103,10 @@ const char *recarg_check_flight(struct rec_config *c)
 	if (!c->snapshot && (around || triggers))
 		return "--trigger, --pre and --post need --flight: otherwise everything is "
 		       "written anyway";
+	if (c->window_ns && !c->snapshot)
+		return "--window needs --flight";
+	if (c->window_ns && (c->flight_len || c->aux_len))
+		return "--window chooses the size of rings: no SIZE of --flight, no -m ,AUX";
 	if (c->nr_watch && !watches)
 		return "--watch goes with --trigger=exit, crash or stop, and "
 		       "--pause-when-stopped";

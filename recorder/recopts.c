@@ -56,6 +56,8 @@ static size_t add_how(struct opt *to, struct rec_config *c)
 		{ 'S', "snapshot", "[e,SIZE]", OPT_CALL, c, recarg_snapshot,
 		  "flight: keep the newest SIZE per cpu, write it on SIGUSR2 (e: and at the end)" },
 		{ 0, "flight", "[e,SIZE]", OPT_CALL, c, recarg_snapshot, "the same" },
+		{ 0, "window", "TIME", OPT_CALL, c, recarg_window,
+		  "flight: rings for so much time, as 200ms, by the rate that is measured" },
 		{ 0, "trigger", "WHAT", OPT_CALL, c, recarg_trigger,
 		  "flight: a snapshot at exit, crash, stop of the process, or a tracepoint's hit" },
 		{ 0, "watch", "PID[,PID]", OPT_CALL, c, recarg_watch,

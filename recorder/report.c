@@ -54,6 +54,7 @@ void report_start(const struct session *s)
 			 "data + %zu AUX)",
 			 (unsigned long long)pio_limits_mlock_budget(&s->plan.limits),
 			 s->set.nr_place, s->plan.data_len, s->plan.aux_len);
+	window_say(s);
 	log_debug("rings: %zu x (%zu data + %zu AUX bytes)", s->set.nr_place, s->plan.data_len,
 		  s->plan.aux_len);
 	log_debug("already running: %zu processes, %zu threads, %zu maps, %zu modules; %zu "

@@ -42,6 +42,19 @@ uint64_t session_time(const struct session *s, uint64_t ticks)
 	return c->zero + (ticks >> c->shift) * c->mult + ((low * c->mult) >> c->shift);
 }
 
+bool session_ticks(const struct session *s, uint64_t ns, uint64_t *ret)
+{
+	const struct fmt_time_conv *c = &s->conv;
+	uint64_t ticks = source_ticks(&s->source), ago;
+
+	if (!c->cap_time_zero || !c->mult || c->shift > 32)
+		return false;
+	ago = session_time(s, ticks);
+	ago = ago > ns ? ago - ns : 0;
+	*ret = ticks - (((ago / c->mult) << c->shift) + ((ago % c->mult) << c->shift) / c->mult);
+	return true;
+}
+
 struct fmt_features session_features(struct session *s)
 {
 	struct fmt_features f = s->host.f;

@@ -14,6 +14,7 @@
  *   snapshot.c  one such AUX area
  *   rotation.c  going on in a new file, ending at a limit
  *   trigger.c   what makes it take one
+ *   window.c    rings by the time that they hold
  *   stopped.c   whether what is traced is stopped
  *   closing.c   the last round, late losses, features
  *   report.c    the words: start line, status line, summary
@@ -48,6 +49,7 @@
 #include "recorder/stopped.h"
 #include "recorder/trigger.h"
 #include "recorder/watch.h"
+#include "recorder/window.h"
 #include "recorder/workload.h"
 
 /* Files that are finished. */
@@ -100,6 +102,7 @@ struct session {
 	struct control control;
 	struct trigger trigger;
 	struct stopped stopped;
+	struct window window;
 	struct ctlwords words;
 	struct ctlserve serve;
 	int signal_fd;
@@ -198,6 +201,8 @@ void session_read_signals(struct session *s);
 uint64_t session_now(void); /* CLOCK_MONOTONIC, ns */
 /* Time of the file, ns, for a moment on the trace's clock. */
 uint64_t session_time(const struct session *s, uint64_t ticks);
+/* The other way, for a moment that is past: false where the trace's clock cannot be compared. */
+bool session_ticks(const struct session *s, uint64_t ns, uint64_t *ret);
 /* The features of the file as far as they are known. */
 struct fmt_features session_features(struct session *s);
 

@@ -20,17 +20,17 @@ static bool conv_known(const struct session *s)
 	return s->conv.cap_time_zero && s->conv.mult;
 }
 
-/* Only --pre compares with the times of records. */
+/* Only --pre and --window compare with the times of records. */
 static int setup_clock(struct session *s)
 {
 	int err;
 
-	if (!s->cfg->pre_ns || s->plan.clockid >= 0 || conv_known(s))
+	if ((!s->cfg->pre_ns && !s->cfg->window_ns) || s->plan.clockid >= 0 || conv_known(s))
 		return 0;
 	err = pio_evclock_open(&s->trigger.clock, s->sys);
 	if (!err)
 		return 0;
-	log_err(err, "--pre: cannot read the events' clock");
+	log_err(err, "--pre, --window: cannot read the events' clock");
 	log_hint("a clock that can be read is chosen with -k");
 	return EXIT_CANNOT;
 }
