@@ -112,7 +112,7 @@ s.5.data" ] || fail "there is: $(ls m)"
 for f in m/s.3.data m/s.5.data; do
 	perf_accepts $f
 	[ "$(grep -c SWITCH_CPU_WIDE accepted)" -gt 500 ] || fail "hardly anything in $f"
-	"$AUXREC" check $f >found || { cat found; fail "check $f"; }
+	sound $f
 done
 # What one had and the rings still hold, the next has, too.
 want 0 "$AUXREC" record -a --flight=4M --max-snapshots=3 -o s -- sh -c "

@@ -34,7 +34,8 @@ mkdir -p "$out" || exit 1
 out=$(cd "$out" && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/guest.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
+qemu=
+trap 'kill $qemu 2>/dev/null; exit 1' INT TERM
 
 skip() {
 	echo "$*"
@@ -79,14 +80,32 @@ cat "$cache/tools.cpio" "$cache/$kernel/modules.cpio" "$work/run.cpio" >"$work/i
 # ---- the boot ----
 # GenuineIntel: perf asks the vendor before it believes in a PMU named intel_pt.
 # tsc=reliable: the perf clock is then one that the TSC converts to.
-truncate -s 1G "$work/disk"
-timeout -k 10 "${GUEST_TIMEOUT:-300}" qemu-system-x86_64 -M pc -accel tcg,thread=multi \
-	-cpu max,vendor=GenuineIntel,family=6,model=94,stepping=3 -smp "$vcpus" -m "$mem" \
-	-nodefaults -no-reboot -display none -serial stdio \
-	-kernel "$cache/$kernel/vmlinuz" -initrd "$work/initrd" \
-	-append "console=ttyS0 quiet mitigations=off nokaslr panic=-1 no_timer_check tsc=reliable" \
-	-drive "file=$work/disk,format=raw,if=none,id=o,cache=unsafe" \
-	-device virtio-blk-pci,drive=o </dev/null 2>&1 | tr -d '\r' | tee "$out/console"
+# An emulated kernel may hang before its first process, whatever runs there: boot it again then.
+boot() {
+	truncate -s 0 "$work/disk"
+	truncate -s 1G "$work/disk"
+	timeout -k 10 "${GUEST_TIMEOUT:-400}" qemu-system-x86_64 -M pc -accel tcg,thread=multi \
+		-cpu max,vendor=GenuineIntel,family=6,model=94,stepping=3 \
+		-smp "$vcpus" -m "$mem" -nodefaults -no-reboot -display none -serial stdio \
+		-kernel "$cache/$kernel/vmlinuz" -initrd "$work/initrd" -append "console=ttyS0 \
+		quiet mitigations=off nokaslr panic=-1 no_timer_check tsc=reliable" \
+		-drive "file=$work/disk,format=raw,if=none,id=o,cache=unsafe" \
+		-device virtio-blk-pci,drive=o </dev/null >"$out/serial" 2>&1 &
+	qemu=$!
+	for _ in $(seq 100); do
+		if grep -q '^== ' "$out/serial" || [ ! -e "/proc/$qemu/exe" ]; then
+			break
+		fi
+		sleep 1
+	done
+	grep -q '^== ' "$out/serial" || kill $qemu 2>/dev/null
+	wait $qemu 2>/dev/null
+	tr -d '\r' <"$out/serial" >"$out/console"
+	grep -q '^== ' "$out/console"
+}
+
+boot || { echo "no word of the guest within 100 s: again"; boot; }
+cat "$out/console"
 if ! grep -q '^== guest is done' "$out/console" || ! tar xf "$work/disk" -C "$out"; then
 	echo "the guest did not come to its end"
 	exit 1
