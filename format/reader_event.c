@@ -329,10 +329,11 @@ int fmt_reader_event_of(const struct fmt_reader *r, const struct fmt_rec *rec)
 	return id ? find_id(r, id) : 0;
 }
 
-/* The fields at p, without an IDENTIFIER; behind them. */
-static const uint8_t *take_fields(struct fmt_when *w, uint64_t st, const uint8_t *p)
+/* Field by field into *w, which is zeroed: written narrow and copied wide, it would wait. */
+static void take_fields(struct fmt_when *w, uint64_t st, const uint8_t *p)
 {
-	p += st & FMT_SAMPLE_IP ? 8 : 0;
+	if (st & FMT_SAMPLE_IP)
+		p += 8;
 	if (st & FMT_SAMPLE_TID) {
 		w->has_tid = true;
 		w->pid = le_get32(p);
@@ -344,49 +345,50 @@ static const uint8_t *take_fields(struct fmt_when *w, uint64_t st, const uint8_t
 		w->time = le_get64(p);
 		p += 8;
 	}
-	p += st & FMT_SAMPLE_ADDR ? 8 : 0;
+	if (st & FMT_SAMPLE_ADDR)
+		p += 8;
 	if (st & FMT_SAMPLE_ID) {
 		w->id = le_get64(p);
 		p += 8;
 	}
-	p += st & FMT_SAMPLE_STREAM_ID ? 8 : 0;
+	if (st & FMT_SAMPLE_STREAM_ID)
+		p += 8;
 	if (st & FMT_SAMPLE_CPU) {
 		w->has_cpu = true;
 		w->cpu = le_get32(p);
 		p += 8;
 	}
-	return p;
 }
 
 int fmt_reader_when(const struct fmt_reader *r, const struct fmt_rec *rec,
 		    struct fmt_when *ret)
 {
-	struct fmt_when w = { .event = fmt_reader_event_of(r, rec) };
 	bool sample = rec->type == FMT_REC_SAMPLE;
+	int event = fmt_reader_event_of(r, rec);
 	const struct fmt_reader_event *e;
-	const uint8_t *p;
+	const uint8_t *p, *id;
 	uint64_t st;
 	size_t need;
 
 	if (rec->type >= FMT_REC_USER_START || !r->nr_events)
 		return -ENOENT;
-	if (w.event < 0 && !r->same_layout)
+	if (event < 0 && !r->same_layout)
 		return -ENOENT;
-	e = &r->events[w.event < 0 ? 0 : w.event];
+	e = &r->events[event < 0 ? 0 : event];
 	if (!sample && !e->id_all)
 		return -ENOENT;
 	st = e->sample_type;
 	need = sample ? e->sample_size : e->trailer_size;
 	if (need > rec->size - FMT_REC_HEADER_SIZE)
 		return -EBADMSG;
+	memset(ret, 0, sizeof(*ret));
+	ret->event = event;
 	p = rec->p + (sample ? FMT_REC_HEADER_SIZE : rec->size - need);
-	if (sample && st & FMT_SAMPLE_IDENTIFIER) {
-		w.id = le_get64(p);
+	id = sample ? p : rec->p + rec->size - 8;
+	if (sample && st & FMT_SAMPLE_IDENTIFIER)
 		p += 8;
-	}
-	p = take_fields(&w, sample ? st : st & IN_TRAILER, p);
-	if (!sample && st & FMT_SAMPLE_IDENTIFIER)
-		w.id = le_get64(p);
-	*ret = w;
+	take_fields(ret, sample ? st : st & IN_TRAILER, p);
+	if (st & FMT_SAMPLE_IDENTIFIER)
+		ret->id = le_get64(id);
 	return 0;
 }
