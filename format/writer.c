@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "format/abi.h"
+#include "format/head.h"
 #include "format/le.h"
-#include "format/sections.h"
+#include "format/writer_priv.h"
 
 /* Where the ids of an event lie in the file, and how many are claimed. */
 struct fmt_id_list {
@@ -56,8 +57,8 @@ static struct iovec span(const void *p, size_t n)
 	return (struct iovec){ .iov_base = (void *)(uintptr_t)p, .iov_len = n };
 }
 
-/* The only way out. The sink may change v, so the length is taken first. */
-static int append(struct fmt_writer *w, struct iovec *v, int n)
+/* The sink may change v, so the length is taken first. */
+int fmt_writer_append(struct fmt_writer *w, struct iovec *v, int n)
 {
 	uint64_t len = total(v, n);
 
@@ -69,15 +70,14 @@ static int append(struct fmt_writer *w, struct iovec *v, int n)
 	return w->failed;
 }
 
-static int append_scratch(struct fmt_writer *w)
+int fmt_writer_append_scratch(struct fmt_writer *w)
 {
 	struct iovec v = span(w->scratch.data, w->scratch.len);
 
-	return w->scratch.err ? w->scratch.err : append(w, &v, 1);
+	return w->scratch.err ? w->scratch.err : fmt_writer_append(w, &v, 1);
 }
 
-/* One aligned store: whoever dies beside it leaves the old value or the new one. */
-static int patch(struct fmt_writer *w, uint64_t at, uint64_t value)
+int fmt_writer_patch(struct fmt_writer *w, uint64_t at, uint64_t value)
 {
 	uint8_t le[8];
 
@@ -88,7 +88,7 @@ static int patch(struct fmt_writer *w, uint64_t at, uint64_t value)
 	return w->failed;
 }
 
-static int sync_all(struct fmt_writer *w)
+int fmt_writer_sync(struct fmt_writer *w)
 {
 	if (w->sink.sync)
 		w->failed = w->sink.sync(w->sink.ctx);
@@ -101,50 +101,6 @@ static void commit(struct fmt_writer *w)
 	w->valid_index = w->nr_index;
 	w->valid_zipped = w->zipped;
 	w->dirty = false;
-}
-
-static void put_section(struct fmt_buf *b, uint64_t offset, uint64_t size)
-{
-	fmt_put_le(b, offset, 8);
-	fmt_put_le(b, size, 8);
-}
-
-/* The attr of a file that has no TRACING_DATA yet: see the top of writer.h. */
-static void put_early_attr(struct fmt_buf *b, const struct fmt_event *e)
-{
-	size_t size = fmt_event_attr_size(e);
-	uint32_t type = fmt_attr_type(e->attr, size);
-
-	fmt_put_le(b, type == FMT_TYPE_TRACEPOINT ? FMT_TYPE_RAW : type, 4);
-	fmt_put(b, e->attr + 4, size - 4);
-}
-
-/* Header, ids, attrs; the data section follows. All of them are multiples of 8 long. */
-static void put_file_head(struct fmt_buf *b, const struct fmt_event *ev, size_t nr_ev,
-			  uint64_t attr_size)
-{
-	uint64_t ids = FMT_HEADER_SIZE, attrs = ids;
-
-	for (size_t i = 0; i < nr_ev; i++)
-		attrs += 8 * (ev[i].nr_ids + ev[i].room);
-	fmt_put_le(b, FMT_MAGIC, 8);
-	fmt_put_le(b, FMT_HEADER_SIZE, 8);
-	fmt_put_le(b, attr_size, 8);
-	put_section(b, attrs, nr_ev * attr_size);
-	put_section(b, attrs + nr_ev * attr_size, 0);
-	put_section(b, 0, 0); /* event types: obsolete */
-	fmt_put_zero(b, 8 * FMT_HDR_FEATURE_WORDS);
-
-	for (size_t i = 0; i < nr_ev; i++) {
-		for (size_t j = 0; j < ev[i].nr_ids; j++)
-			fmt_put_le(b, ev[i].ids[j], 8);
-		fmt_put_zero(b, 8 * ev[i].room);
-	}
-	for (size_t i = 0; i < nr_ev; i++) {
-		put_early_attr(b, &ev[i]);
-		put_section(b, ids, 8 * ev[i].nr_ids);
-		ids += 8 * (ev[i].nr_ids + ev[i].room);
-	}
 }
 
 static int note_ids(struct fmt_writer *w, const struct fmt_event *ev, size_t nr_ev)
@@ -162,25 +118,6 @@ static int note_ids(struct fmt_writer *w, const struct fmt_event *ev, size_t nr_
 	return 0;
 }
 
-/* The features of a stream, as far as each fits a record, and their end mark. */
-static void put_stream_features(struct fmt_buf *b, const struct fmt_features *f)
-{
-	for (unsigned i = 1; i < FMT_FEAT_LAST; i++)
-		if (fmt_feature_in_pipe((enum fmt_feat)i))
-			fmt_put_header_feature(b, (enum fmt_feat)i, f);
-	fmt_put_header_feature(b, FMT_FEAT_LAST, f);
-}
-
-/* The record that announces `len` bytes of tracing data and counts their padding, too. */
-static void put_header_tracing_data(struct fmt_buf *b, size_t len)
-{
-	size_t at = fmt_record_begin(b, FMT_REC_HEADER_TRACING_DATA, 0);
-
-	fmt_put_le(b, len + (-len & 7), 4);
-	fmt_put_le(b, 0, 4);
-	(void)fmt_record_end(b, at);
-}
-
 static const uint8_t zeros[8];
 
 static int begin_stream(struct fmt_writer *w, const struct fmt_event *ev, size_t nr_ev,
@@ -189,24 +126,18 @@ static int begin_stream(struct fmt_writer *w, const struct fmt_event *ev, size_t
 	const struct fmt_features none = { 0 };
 	struct fmt_buf *b = &w->scratch;
 	struct iovec v[3];
+	int err;
 
 	f = f ? f : &none;
-	fmt_put_le(b, FMT_MAGIC, 8);
-	fmt_put_le(b, FMT_PIPE_HEADER_SIZE, 8);
-	for (size_t i = 0; i < nr_ev; i++)
-		if (fmt_put_header_attr(b, &ev[i]))
-			return b->err;
-	put_stream_features(b, f);
-	if (f->tracing_data)
-		put_header_tracing_data(b, f->tracing_data_len);
-	if (b->err)
-		return b->err;
+	err = fmt_put_stream_head(b, ev, nr_ev, f);
+	if (err)
+		return err;
 	v[0] = span(b->data, b->len);
 	if (!f->tracing_data)
-		return append(w, v, 1);
+		return fmt_writer_append(w, v, 1);
 	v[1] = span(f->tracing_data, f->tracing_data_len);
 	v[2] = span(zeros, -f->tracing_data_len & 7);
-	return append(w, v, 3);
+	return fmt_writer_append(w, v, 3);
 }
 
 static int begin_file(struct fmt_writer *w, const struct fmt_event *ev, size_t nr_ev)
@@ -219,8 +150,8 @@ static int begin_file(struct fmt_writer *w, const struct fmt_event *ev, size_t n
 	for (size_t i = 0; i < nr_ev; i++)
 		if (fmt_event_attr_size(&ev[i]) + FMT_SECTION_SIZE != w->entry)
 			return -EINVAL;
-	put_file_head(&w->scratch, ev, nr_ev, w->entry);
-	return append_scratch(w);
+	fmt_put_file_head(&w->scratch, ev, nr_ev, w->entry - FMT_SECTION_SIZE);
+	return fmt_writer_append_scratch(w);
 }
 
 int fmt_writer_begin(struct fmt_writer *w, const struct fmt_event *ev, size_t nr_ev,
@@ -238,14 +169,14 @@ int fmt_writer_begin(struct fmt_writer *w, const struct fmt_event *ev, size_t nr
 	return 0;
 }
 
-static uint64_t attrs_at(const struct fmt_writer *w)
+uint64_t fmt_writer_attrs_at(const struct fmt_writer *w)
 {
 	return w->data_offset - w->nr_events * w->entry;
 }
 
 int fmt_writer_add_id(struct fmt_writer *w, size_t i, uint64_t id)
 {
-	const uint64_t size_at = attrs_at(w) + (i + 1) * w->entry - 8;
+	const uint64_t size_at = fmt_writer_attrs_at(w) + (i + 1) * w->entry - 8;
 	struct fmt_id_list *l;
 	int err;
 
@@ -255,9 +186,9 @@ int fmt_writer_add_id(struct fmt_writer *w, size_t i, uint64_t id)
 	l = &w->ids[i];
 	if (!l->room)
 		return -ENOSPC;
-	err = patch(w, l->at + 8 * l->n, id);
+	err = fmt_writer_patch(w, l->at + 8 * l->n, id);
 	if (!err)
-		err = patch(w, size_at, 8 * (l->n + 1));
+		err = fmt_writer_patch(w, size_at, 8 * (l->n + 1));
 	if (err)
 		return err;
 	l->n++;
@@ -269,7 +200,7 @@ int fmt_writer_add_id(struct fmt_writer *w, size_t i, uint64_t id)
 static int append_data(struct fmt_writer *w, struct iovec *v, int n)
 {
 	uint64_t before = w->pos;
-	int err = append(w, v, n);
+	int err = fmt_writer_append(w, v, n);
 
 	if (w->pos != before)
 		w->dirty = true;
@@ -430,26 +361,24 @@ int fmt_writer_round_spans(struct fmt_writer *w, struct iovec *v, int n, bool ma
 		return err;
 	if (w->pos == w->valid)
 		return 0;
-	err = sync_all(w);
+	err = fmt_writer_sync(w);
 	if (!err && !w->pipe)
-		err = patch(w, FMT_HDR_DATA_SIZE, w->pos - w->data_offset);
+		err = fmt_writer_patch(w, FMT_HDR_DATA_SIZE, w->pos - w->data_offset);
 	if (!err)
 		commit(w);
 	return err;
 }
 
-/* Cut off what lies behind the last round. If the header may already claim it, or claim
- * features behind it, the header is set right first. */
-static int roll_back(struct fmt_writer *w)
+int fmt_writer_roll_back(struct fmt_writer *w)
 {
 	int err = 0;
 
 	if (!w->sink.cut || w->complete)
 		return -ESPIPE;
 	if (w->unsure) {
-		err = patch(w, FMT_HDR_FEATURES, 0);
+		err = fmt_writer_patch(w, FMT_HDR_FEATURES, 0);
 		if (!err)
-			err = patch(w, FMT_HDR_DATA_SIZE, w->valid - w->data_offset);
+			err = fmt_writer_patch(w, FMT_HDR_DATA_SIZE, w->valid - w->data_offset);
 	}
 	if (!err)
 		err = w->sink.cut(w->sink.ctx, w->valid);
@@ -467,108 +396,9 @@ static int roll_back(struct fmt_writer *w)
 int fmt_writer_rollback(struct fmt_writer *w, uint64_t *ret_dropped)
 {
 	uint64_t dropped = w->pos - w->valid;
-	int err = w->pipe ? -ESPIPE : roll_back(w);
+	int err = w->pipe ? -ESPIPE : fmt_writer_roll_back(w);
 
 	if (!err)
 		*ret_dropped = dropped;
 	return err;
-}
-
-static int append_features(struct fmt_writer *w, const struct fmt_features *f,
-			   uint64_t ret_bits[FMT_HDR_FEATURE_WORDS])
-{
-	struct fmt_sections *t = fmt_sections_new();
-	struct iovec v[FMT_SECTIONS_SPANS];
-	int n;
-
-	if (!t)
-		return -ENOMEM;
-	n = fmt_sections_collect(t, f, w->pos, v);
-	memcpy(ret_bits, t->bits, sizeof(t->bits));
-	if (n > 0)
-		n = append(w, v, n);
-	fmt_sections_free(t);
-	return n;
-}
-
-/* The first word last, whose bits all files have. */
-static int patch_bits(struct fmt_writer *w, const uint64_t bits[FMT_HDR_FEATURE_WORDS])
-{
-	int err = 0;
-
-	for (unsigned i = FMT_HDR_FEATURE_WORDS; !err && i--;)
-		if (bits[i] || !i)
-			err = patch(w, FMT_HDR_FEATURES + 8 * i, bits[i]);
-	return err;
-}
-
-static int complete_file(struct fmt_writer *w, const struct fmt_features *f)
-{
-	uint64_t bits[FMT_HDR_FEATURE_WORDS];
-	int err = append_features(w, f, bits);
-
-	if (!err)
-		err = sync_all(w);
-	if (!err)
-		err = patch_bits(w, bits);
-	if (!err)
-		w->complete = true;
-	else if (w->failed)
-		(void)roll_back(w); /* it keeps its own failure; the first one is told */
-	return err;
-}
-
-/* The first 8 bytes of an attr are its type and size: one store for each tracepoint. */
-static int name_tracepoints(struct fmt_writer *w, const struct fmt_features *f)
-{
-	uint64_t attrs = attrs_at(w);
-	int err = 0;
-
-	if (!f->tracing_data || f->nr_events != w->nr_events)
-		return 0;
-	for (size_t i = 0; !err && i < f->nr_events; i++) {
-		const uint8_t *attr = f->events[i].attr;
-
-		if (fmt_attr_type(attr, FMT_ATTR_SIZE) == FMT_TYPE_TRACEPOINT)
-			err = patch(w, attrs + i * w->entry, le_get(attr, 8));
-	}
-	return err;
-}
-
-static int finish_stream(struct fmt_writer *w, const struct fmt_features *f)
-{
-	int there;
-
-	fmt_buf_reset(&w->scratch);
-	there = fmt_put_feature(&w->scratch, FMT_FEAT_BUILD_ID, f);
-	if (there > 0)
-		return append_scratch(w);
-	return there;
-}
-
-static int finish_file(struct fmt_writer *w, const struct fmt_features *f)
-{
-	struct fmt_features own = *f;
-	int err = 0;
-
-	if (!w->complete) {
-		err = w->failed ? roll_back(w) : fmt_writer_round(w, true);
-		own.aux = w->index;
-		own.nr_aux = w->nr_index;
-		if (!err)
-			err = complete_file(w, &own);
-	}
-	return err ? err : name_tracepoints(w, f);
-}
-
-int fmt_writer_finish(struct fmt_writer *w, const struct fmt_features *f)
-{
-	int err;
-
-	if (!w->data_offset)
-		return w->failed ? w->failed : -ENODATA;
-	if (!w->pipe)
-		return finish_file(w, f);
-	err = fmt_writer_round(w, true);
-	return err ? err : finish_stream(w, f);
 }
