@@ -52,6 +52,14 @@ static void take_read(struct check *c, const struct check_rec *cr)
 	check_sum(c, CHECK_LOST_SAMPLES, n);
 }
 
+/* A cpu that is frozen for a snapshot has no switches until it goes on, and between two
+ * snapshots what is in neither was overwritten. */
+static void break_at_snapshot(struct check *c, const struct check_rec *cr)
+{
+	if (le_get64(cr->rec->p + FMT_AUX_AT_FLAGS) & FMT_AUX_OVERWRITE)
+		check_switch_break(c, cr);
+}
+
 static void take_kernel(struct check *c, const struct check_rec *cr)
 {
 	check_time(c, cr);
@@ -65,6 +73,7 @@ static void take_kernel(struct check *c, const struct check_rec *cr)
 		break;
 	case FMT_REC_AUX:
 		check_aux(c, cr);
+		break_at_snapshot(c, cr);
 		break;
 	case FMT_REC_MMAP2:
 		check_mmap2(c, cr);

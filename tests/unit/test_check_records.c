@@ -426,6 +426,20 @@ static void a_lost_record_explains_lost_switches(void **state)
 	checkfix_only(f, CHECK_LOST, 1, at);
 }
 
+static void nothing_is_lost_between_two_snapshots(void **state)
+{
+	struct checkfix *f = *state;
+
+	checkfix_begin(f);
+	checkfix_in(f, 2, 1, 1001);
+	checkfix_kernel(f, FMT_REC_AUX, 0, (uint64_t[]){ 0, 4096, FMT_AUX_OVERWRITE }, 3,
+			(struct checkfix_who){ 2, 1002, 0, CHECKFIX_DUMMY_ID });
+	checkfix_in(f, 3, 2, 1003);
+	checkfix_in(f, 4, 3, 1004);
+	checkfix_finish(f);
+	checkfix_only(f, CHECK_SWITCH_LOST, 1, f->at);
+}
+
 static void put_plain(struct checkfix *f, uint16_t misc, uint32_t tid, uint64_t time)
 {
 	checkfix_kernel(f, FMT_REC_SWITCH, misc, NULL, 0,
@@ -512,6 +526,7 @@ int main(void)
 		T(dead_tasks_are_no_lost_switch),
 		T(somebody_elses_turn_is_a_remark),
 		T(a_lost_record_explains_lost_switches),
+		T(nothing_is_lost_between_two_snapshots),
 		T(an_exit_is_as_good_as_a_switch),
 		T(without_an_exit_it_is_lost),
 		T(mult_0_is_no_conversion_and_no_fault),
