@@ -63,16 +63,21 @@ cpus() {
 
 # ---- on the host ----
 
+# sound FILE: it may tell of losses.
+sound() {
+	status=0
+	"$AUXREC" check "$1" >checked || status=$?
+	cat checked
+	case $status in 0 | 4) ;; *) fail "auxrec check calls $1 damaged" ;; esac
+}
+
 # account NAME [OPTION...]: every byte of NAME.data is accounted for.
 account() {
 	name=$1
 	shift
 	"$TOOLS/auxcheck" "$@" -b "$name.before" -a "$name.after" "$name.data" ||
 		fail "$name.data is not what the module wrote"
-	status=0
-	"$AUXREC" check "$name.data" >checked || status=$?
-	cat checked
-	case $status in 0 | 4) ;; *) fail "auxrec check calls $name.data damaged" ;; esac
+	sound "$name.data"
 }
 
 # json FILE EXPRESSION: a python expression over what `info` says, as `d`.
