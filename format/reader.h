@@ -140,6 +140,12 @@ void fmt_reader_end_data(struct fmt_reader *r, uint64_t at, uint64_t shift);
 /* Go on at a file offset. A zstd stream is not carried on across the gap: what is left of
  * it would inflate to bytes that never were. */
 void fmt_reader_seek(struct fmt_reader *r, uint64_t at);
+/* Can there be `len` bytes from `at` on? Offsets in files are signed (off_t), and no stream of
+ * trace gets that long. */
+static inline bool fmt_can_hold(uint64_t at, uint64_t len)
+{
+	return at <= INT64_MAX && len <= INT64_MAX - at;
+}
 /* How many bytes follow a record outside its size (AUXTRACE, TRACING_DATA), by the record
  * itself, whose `size` bytes are there: 0, or -EBADMSG when it is too short to say. */
 int fmt_rec_payload(const struct fmt_rec *rec, uint64_t *ret);

@@ -77,9 +77,12 @@ void fmt_salvage_begin(struct fmt_salvage *ret, struct fmt_reader *r)
 		.r = r, .killed = !r->pipe && r->killed, .missing = r->missing,
 	};
 
-	if (!r->pipe && !r->killed &&
-	    __builtin_add_overflow(r->data_end, r->missing, &s.declared))
-		s.declared = UINT64_MAX;
+	if (!fmt_can_hold(r->data_end, r->missing)) {
+		s.impossible = true;
+		s.missing = 0;
+	} else if (!r->pipe && !r->killed) {
+		s.declared = r->data_end + r->missing;
+	}
 	fmt_reader_all_data(r);
 	s.trusted = walk_plainly(&s);
 	s.damaged = !s.trusted;
@@ -263,7 +266,10 @@ static int take_trace(struct fmt_salvage *s, struct fmt_rec *rec, struct fmt_gap
 		return gap(ret, rec->at, to - rec->at, "trace behind this record");
 	rec->payload_len = keep;
 	gap(&s->held, body + keep, have - keep, "all of the trace");
-	s->held.missing = said > have ? said - have : 0;
+	if (!fmt_can_hold(body, said))
+		s->held.expected = "a size of trace that a file can hold";
+	else if (said > have)
+		s->held.missing = said - have;
 	return FMT_SALVAGE_REC;
 }
 

@@ -21,7 +21,8 @@
 /* Bytes that are no record, or belong to one that is lost. */
 struct fmt_gap {
 	uint64_t at, len; /* in the file */
-	uint64_t missing; /* bytes of trace that the record promised and the file lacks */
+	uint64_t missing; /* bytes of trace that the record promised and the file lacks; 0 for a
+			   * promise that no file can hold */
 	const char *expected;
 };
 
@@ -30,6 +31,7 @@ enum { FMT_SALVAGE_END = 0, FMT_SALVAGE_REC = 1, FMT_SALVAGE_GAP = 2 };
 struct fmt_salvage {
 	struct fmt_reader *r;
 	bool killed;	   /* header form: data.size was never stored */
+	bool impossible;   /* data.size is more than any file has: it says nothing */
 	uint64_t missing;  /* bytes that the header or the feature table promises and the
 			    * file lacks */
 	uint64_t declared; /* where data.size says that the data ends; 0: nowhere */

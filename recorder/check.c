@@ -166,6 +166,18 @@ static unsigned part_of(const struct check *c, const struct fmt_reader *r)
 	return 0;
 }
 
+/* Trace that is there in part, at the end of a file; those at hand are then the records of
+ * that file. */
+static void take_cut(struct check *c, const struct fmt_reader *r)
+{
+	const struct check_rec torn = { .rec = &r->cut, .event = -1 };
+
+	c->r = r;
+	c->part = part_of(c, r);
+	if (r->cut.p && r->cut.type == FMT_REC_AUXTRACE)
+		check_auxtrace(c, &torn);
+}
+
 static int walk(struct check *c)
 {
 	struct fmt_reader *r = &c->in->r;
@@ -183,12 +195,13 @@ static int walk(struct check *c)
 			take(c, &rec);
 		else if (got < 0 && !r->bad_what)
 			return got;
-		else
+		else if (got < 0)
 			check_end_of_walk(c, got, r);
 	} while (got && !c->err);
 	check_zip_end(c);
-	c->r = &c->in->r;
-	c->part = 0;
+	for (size_t i = 0; i < c->in->nr_parts; i++)
+		take_cut(c, &c->in->parts[i].r);
+	take_cut(c, &c->in->r);
 	return c->err;
 }
 

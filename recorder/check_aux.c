@@ -62,7 +62,7 @@ static void tell(struct check *c, struct check_queue *q, struct check_extents *x
 {
 	int err;
 
-	if (q->spoilt || len > UINT64_MAX - from)
+	if (q->spoilt)
 		return;
 	err = check_extents_add(x, from, from + len);
 	if (err == -ENOMEM)
@@ -73,6 +73,20 @@ static void tell(struct check *c, struct check_queue *q, struct check_extents *x
 			   "more than %d pieces of trace in queue %" PRIu32,
 			   CHECK_EXTENTS_MAX, q->idx);
 	}
+}
+
+/* Does the record speak of trace that no stream can have? */
+static bool impossible(struct check *c, const struct fmt_rec *rec, uint64_t offset,
+		       uint64_t size)
+{
+	char type[24];
+
+	if (fmt_can_hold(offset, size))
+		return false;
+	check_find(c, CHECK_ODD, rec->at, "an offset and a size that a stream can have",
+		   "a record %s of %" PRIu64 " bytes at offset %#" PRIx64,
+		   check_type(rec->type, type), size, offset);
+	return true;
 }
 
 /* Each flag is a gap of its own kind. */
@@ -106,6 +120,8 @@ void check_aux(struct check *c, const struct check_rec *cr)
 {
 	const struct fmt_rec *rec = cr->rec;
 	uint64_t f = le_get64(rec->p + FMT_AUX_AT_FLAGS);
+	uint64_t offset = le_get64(rec->p + FMT_AUX_AT_OFFSET);
+	uint64_t size = le_get64(rec->p + FMT_AUX_AT_OFFSET + 8);
 	struct check_queue *q;
 
 	if (f & ~FMT_AUX_PMU_FORMAT_TYPE_MASK)
@@ -117,9 +133,8 @@ void check_aux(struct check *c, const struct check_rec *cr)
 		q->aux_at = rec->at;
 	if (f & FMT_AUX_OVERWRITE)
 		q->overwrite = true;
-	else
-		tell(c, q, &q->announced, le_get64(rec->p + FMT_AUX_AT_OFFSET),
-		     le_get64(rec->p + FMT_AUX_AT_OFFSET + 8));
+	else if (!impossible(c, rec, offset, size))
+		tell(c, q, &q->announced, offset, size);
 }
 
 /* Where no reader looks for trace: perf takes its place from the file that `data` is, and
@@ -200,16 +215,12 @@ void check_auxtrace(struct check *c, const struct check_rec *cr)
 	mixed(c, q, rec);
 	offset = le_get64(rec->p + FMT_AUXTRACE_AT_SIZE + 8);
 	size = le_get64(rec->p + FMT_AUXTRACE_AT_SIZE);
-	if (size > UINT64_MAX - offset) {
-		check_find(c, CHECK_ODD, rec->at,
-			   "an offset that leaves room for its bytes",
-			   "an AUXTRACE record at offset %#" PRIx64, offset);
+	if (impossible(c, rec, offset, size) && !fmt_can_hold(offset, rec->payload_len))
 		return;
-	}
 	follows(c, q, rec, offset);
-	if (offset + size > q->next)
-		q->next = offset + size;
 	/* Of a torn payload this many bytes are there. */
+	if (offset + rec->payload_len > q->next)
+		q->next = offset + rec->payload_len;
 	tell(c, q, &q->present, offset, rec->payload_len);
 }
 

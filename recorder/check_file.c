@@ -156,22 +156,17 @@ void check_sections(struct check *c)
 }
 
 /* The reader stopped before the end: what stands there. */
-void check_end_of_walk(struct check *c, int got, const struct fmt_reader *r)
+void check_end_of_walk(struct check *c, int err, const struct fmt_reader *r)
 {
-	const struct check_rec torn = { .rec = &r->cut, .event = -1 };
 	uint64_t at = r->bad_at, left;
 	char type[24];
 
-	if (r->cut.p && r->cut.type == FMT_REC_AUXTRACE)
-		check_auxtrace(c, &torn);
-	if (!got)
-		return;
 	left = at < r->data_end ? r->data_end - at : 0;
 	if (left < FMT_REC_HEADER_SIZE)
-		check_find(c, got == -ENODATA ? CHECK_CUT : CHECK_BROKEN, at, r->bad_what,
+		check_find(c, err == -ENODATA ? CHECK_CUT : CHECK_BROKEN, at, r->bad_what,
 			   "%" PRIu64 " bytes", left);
 	else
-		check_find(c, got == -ENODATA ? CHECK_CUT : CHECK_BROKEN, at, r->bad_what,
+		check_find(c, err == -ENODATA ? CHECK_CUT : CHECK_BROKEN, at, r->bad_what,
 			   "a header that says %s, %u bytes; %" PRIu64
 			   " bytes are not read",
 			   check_type(le_get32(r->p + at), type),

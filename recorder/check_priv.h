@@ -139,7 +139,7 @@ static inline void *check_row(struct check *c, struct check_map *m, uint64_t key
 
 /* check_file.c: before the walk, and what is known after it. */
 void check_sections(struct check *c);
-void check_end_of_walk(struct check *c, int got, const struct fmt_reader *r);
+void check_end_of_walk(struct check *c, int err, const struct fmt_reader *r);
 void check_finished(struct check *c);
 /* check_events.c: when all events are known. */
 void check_events(struct check *c);

@@ -176,7 +176,7 @@ bool recover_sound(const struct recover *c)
 {
 	const struct fmt_salvage *s = &c->s;
 
-	if (recover_lost(c) || s->killed)
+	if (recover_lost(c) || s->killed || s->impossible)
 		return false;
 	if (c->r.pipe)
 		return true;

@@ -10,6 +10,7 @@ static json_t *data(const struct recover *c, int *err)
 	jtree_set(o, "offset", jtree_number(c->r.data_offset), err);
 	jtree_set(o, "end", jtree_number(s->end), err);
 	jtree_set(o, "declared_end", s->declared ? jtree_number(s->declared) : json_null(), err);
+	jtree_set(o, "impossible", json_boolean(s->impossible), err);
 	jtree_set(o, "missing", jtree_number(s->missing), err);
 	return o;
 }

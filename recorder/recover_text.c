@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "format/le.h"
 #include "recorder/recover.h"
 #include "recorder/units.h"
 
@@ -28,6 +29,9 @@ static void put_head(const struct recover *c, const char *path)
 		fputs(", pipe form", stdout);
 	if (s->killed)
 		fputs("; data.size was never stored", stdout);
+	else if (s->impossible)
+		printf("; data.size %" PRIu64 " is more than a file can have",
+		       le_get64(c->p + FMT_HDR_DATA_SIZE));
 	else if (s->missing)
 		printf("; %" PRIu64 " bytes are missing", s->missing);
 	else if (s->declared && s->declared != s->end)
@@ -47,9 +51,17 @@ static void put_records(const struct recover *c)
 		printf("; %s of trace in %" PRIu64, units_bytes(c->trace_bytes, size),
 		       c->trace_records);
 	putchar('\n');
-	if (c->nr_torn)
-		printf("%-10s the trace of %" PRIu64 " records, shorter by %" PRIu64
-		       " bytes that are not there\n", "cut", c->nr_torn, c->gap_missing);
+}
+
+static void put_torn(const struct recover *c)
+{
+	if (!c->nr_torn)
+		return;
+	printf("%-10s the trace of %" PRIu64 " %s", "cut", c->nr_torn,
+	       c->nr_torn == 1 ? "record" : "records");
+	if (c->gap_missing)
+		printf(", shorter by %" PRIu64 " bytes that are not there", c->gap_missing);
+	putchar('\n');
 }
 
 static void put_features(const struct recover *c, enum recover_fate fate, const char *what)
@@ -95,6 +107,7 @@ void recover_print_text(const struct recover *c, const struct recover_report *r)
 {
 	put_head(c, r->path);
 	put_records(c);
+	put_torn(c);
 	put_features(c, RECOVER_KEPT, "kept");
 	put_features(c, RECOVER_REBUILT, "rebuilt");
 	put_dropped(c);

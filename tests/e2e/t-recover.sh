@@ -102,6 +102,39 @@ want 1 "$AUXREC" recover missing
 want 1 "$AUXREC" recover -o /nonexistent/x torn
 only torn sound pipe link empty text big start dir
 
+# Sizes that cannot be: none of them is taken for what is missing.
+python3 - torn "$CORPUS/piped.intel_pt.killed" <<'EOF' || fail "cannot make the files"
+import struct, sys
+b = bytearray(open(sys.argv[1], 'rb').read())
+struct.pack_into('<4Q', b, 72, 0, 0, 0, 0)
+end = struct.unpack_from('<Q', b, 40)[0] + struct.unpack_from('<Q', b, 48)[0]
+for name, size in ('ones', 2**64 - 1), ('least', 2**63 - struct.unpack_from('<Q', b, 40)[0]):
+    struct.pack_into('<Q', b, 48, size)
+    open(name, 'wb').write(b[:end])
+b = bytearray(open(sys.argv[2], 'rb').read())
+at = last = 16
+while at < len(b):
+    kind, size = struct.unpack_from('<IxxH', b, at)
+    last = at if kind == 71 else last
+    at += size + (struct.unpack_from('<Q', b, at + 8)[0] if kind == 71 else 0)
+struct.pack_into('<Q', b, last + 8, 2**64 - 8)
+open('trace', 'wb').write(b)
+EOF
+for size in ones least; do
+	want 0 "$AUXREC" recover --json -o new --force $size
+	[ "$(json out 'd["data"]["impossible"], d["data"]["missing"], d["state"]')" = \
+		"(True, 0, 'incomplete')" ] || fail "$size: $(cat out)"
+	want 0 "$AUXREC" recover $size
+	grep -q 'data.size [0-9]* is more than a file can have$' out || fail "$size: $(cat out)"
+	want 0 "$AUXREC" check new
+done
+want 4 "$AUXREC" recover --json -o new --force trace
+[ "$(json out 'd["trace"]["cut"], d["trace"]["missing"]')" = "(1, 0)" ] || fail "$(cat out)"
+want 4 "$AUXREC" recover -o new --force trace
+grep -q 'a size of trace that a file can hold' out || fail "trace: $(cat out)"
+grep -q 18446744 out && fail "what cannot be is counted: $(cat out)"
+rm -f new new.old ones* least* trace
+
 # Text that got in, as when both outputs of perf went into one file.
 cp "$CORPUS/../linux-perf-data/sleep.compressed2.pipe.data" text
 want 4 "$AUXREC" recover --json -o new text

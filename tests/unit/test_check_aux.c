@@ -293,6 +293,42 @@ static void announced_and_absent_is_a_loss(void **state)
 	assert_non_null(strstr(f->rep.found[CHECK_AUX_ABSENT].found, "0x40"));
 }
 
+/* A size of all ones, and one that no stream has from its offset on: told as such, and counted
+ * among nothing. */
+static void an_impossible_size_is_told_as_such(void **state)
+{
+	struct checkfix *f = *state;
+	uint64_t at;
+
+	checkfix_begin_pt(f);
+	checkfix_aux(f, 0, 64, 0);
+	checkfix_aux(f, 0, UINT64_MAX, 0);
+	at = f->at;
+	checkfix_aux(f, 64, INT64_MAX, 0);
+	checkfix_aux(f, UINT64_MAX - 63, 64, 0);
+	checkfix_trace(f, 0, 64);
+	finish(f);
+	checkfix_only(f, CHECK_ODD, 3, at);
+}
+
+/* The last AUXTRACE promises what cannot be: what is there of it counts once. */
+static void cut_trace_of_an_impossible_size_counts_once(void **state)
+{
+	struct checkfix *f = *state;
+	uint64_t at;
+
+	checkfix_begin_pt(f);
+	checkfix_aux(f, 0, 64, 0);
+	checkfix_trace(f, 0, 64);
+	at = f->at;
+	finish(f);
+	le_put(f->b.data + at + FMT_AUXTRACE_AT_SIZE, UINT64_MAX - 7, 8);
+	checkfix_judge(f);
+	checkfix_has(f, CHECK_ODD, 1, at);
+	checkfix_has(f, CHECK_AUX_OVERLAP, 0, 0);
+	checkfix_has(f, CHECK_AUX_ABSENT, 0, 0);
+}
+
 static void absent_in_the_middle_is_told_once(void **state)
 {
 	struct checkfix *f = *state;
@@ -593,6 +629,8 @@ int main(void)
 		T(trace_is_matched_by_offset),
 		T(padding_to_whole_words_is_no_overlap),
 		T(announced_and_absent_is_a_loss),
+		T(an_impossible_size_is_told_as_such),
+		T(cut_trace_of_an_impossible_size_counts_once),
 		T(absent_in_the_middle_is_told_once),
 		T(a_gap_that_nobody_announced_is_a_loss),
 		T(present_and_not_announced_is_a_remark),
