@@ -5,6 +5,7 @@
 
 #include "recorder/cmd.h"
 #include "recorder/dump.h"
+#include "recorder/line.h"
 #include "recorder/log.h"
 #include "recorder/opts.h"
 #include "recorder/tepfields.h"
@@ -26,15 +27,30 @@ static int take_numbers(void *target, const char *arg)
 	return err ? bad_list(err, arg, "numbers, as 0,2-3") : 0;
 }
 
+static void list_types(void)
+{
+	struct line l = { 0 };
+	const char *name;
+
+	for (uint32_t t = 0; t < DUMP_TYPES_NAMED; t++) {
+		name = fmt_record_name(t);
+		if (name)
+			line_add(&l, " %s", name);
+	}
+	log_hint("types that have names:%s", l.s);
+}
+
 static int take_types(void *target, const char *arg)
 {
 	const char *bad;
 	int err = dump_types_parse(target, arg, &bad);
 
-	if (err == -EINVAL)
-		return log_err(0, "'%.*s' is no record type, as MMAP2 or 81",
-			       (int)strcspn(bad, ","), bad),
-		       err;
+	if (err == -EINVAL) {
+		log_err(0, "'%.*s' is no record type, as MMAP2 or 81",
+			(int)strcspn(bad, ","), bad);
+		list_types();
+		return err;
+	}
 	return err ? bad_list(err, arg, "record types") : 0;
 }
 
@@ -83,6 +99,8 @@ static int status_of(int err, bool said)
 		return EXIT_OK;
 	case -ENOTSUP:
 		return EXIT_CANNOT;
+	case -ENOENT:
+		return EXIT_USAGE;
 	}
 	if (!said)
 		log_err(err, "cannot write to standard output");

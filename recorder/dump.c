@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/dump.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "format/abi.h"
 #include "format/event.h"
 #include "format/fields.h"
+#include "recorder/line.h"
 #include "recorder/log.h"
 #include "recorder/tepfields.h"
 
 enum {
 	PAYLOAD_LINE = 32,   /* bytes of AUX trace on a line */
+	EVENTS_TOLD = 32,    /* names, when there is none like the one that is wanted */
 	TRACING_DATA_AT = 12 /* in a TRACING_DATA record that holds them */
 };
 
@@ -207,11 +211,56 @@ int dump_finish(struct dump *d)
 	return d->nr_damaged || d->nr_odd ? -EBADMSG : 0;
 }
 
+static bool has_event(const struct fmt_reader *r, const char *name)
+{
+	for (size_t i = 0; i < r->nr_events; i++)
+		if (r->events[i].name && !strcmp(r->events[i].name, name))
+			return true;
+	return false;
+}
+
+static void list_event(const char *name)
+{
+	struct line l = { 0 };
+
+	line_add(&l, "%s", name);
+	for (char *c = l.s; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			*c = '?';
+	log_hint("  '%s'", l.s);
+}
+
+static void list_events(const struct fmt_reader *r)
+{
+	size_t n = 0;
+
+	log_hint("events that have names:");
+	for (size_t i = 0; i < r->nr_events; i++)
+		if (r->events[i].name && n++ < EVENTS_TOLD)
+			list_event(r->events[i].name);
+	if (n > EVENTS_TOLD)
+		log_hint("  and %zu more", n - EVENTS_TOLD);
+	if (!n)
+		log_hint("  none");
+}
+
+/* Which events there are is known when all records have passed. */
+static int judge_event(struct dump *d)
+{
+	const char *name = d->filter.event;
+
+	if (!name || d->out.err || has_event(&d->in->r, name))
+		return 0;
+	log_err(0, "'%s' has no event '%s'", d->in->path, name);
+	list_events(&d->in->r);
+	return -ENOENT;
+}
+
 int dump_records(struct dump *d)
 {
 	struct fmt_reader *from = NULL;
 	struct fmt_rec rec;
-	int got;
+	int got, err, unknown;
 
 	while (!d->out.err && (got = input_next(d->in, &rec, &from))) {
 		if (got > 0) {
@@ -224,5 +273,7 @@ int dump_records(struct dump *d)
 			show(d, from, &from->cut, from->cut.payload_len);
 		dump_say_damage(d, from, got);
 	}
-	return dump_finish(d);
+	err = dump_finish(d);
+	unknown = judge_event(d);
+	return err ? err : unknown;
 }

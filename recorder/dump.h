@@ -33,8 +33,8 @@ struct dump {
 	uint64_t nr_damaged; /* places where the walk stopped, or that it stepped over */
 };
 
-/* All records. 0, -EBADMSG: damaged, words were said; -EPIPE: nobody reads on; -ENOMEM or
- * what write(2) gave. */
+/* All records. 0, -EBADMSG: damaged, words were said; -ENOENT: no event has the name in the
+ * filter, words were said; -EPIPE: nobody reads on; -ENOMEM or what write(2) gave. */
 int dump_records(struct dump *d);
 /* All packets. The same, and -ENOTSUP: trace of another kind, words were said. */
 int dump_packets(struct dump *d);

@@ -9,7 +9,7 @@
 #include "format/abi.h"
 #include "format/le.h"
 
-enum { TYPES_NAMED = 128, WORD_MAX = 32 };
+enum { WORD_MAX = 32 };
 
 void dump_filter_done(struct dump_filter *f)
 {
@@ -79,7 +79,7 @@ static int64_t type_of(const char *word)
 	char *end;
 	unsigned long v;
 
-	for (uint32_t t = 0; t < TYPES_NAMED; t++) {
+	for (uint32_t t = 0; t < DUMP_TYPES_NAMED; t++) {
 		name = fmt_record_name(t);
 		if (name && !strcasecmp(name, word))
 			return t;

@@ -10,6 +10,8 @@
 
 #include "format/reader.h"
 
+enum { DUMP_TYPES_NAMED = 128 }; /* types with names have numbers below this */
+
 struct number_set {
 	struct number_range {
 		int64_t from, to;

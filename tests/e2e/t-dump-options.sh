@@ -107,6 +107,16 @@ fi
 want 2 "$AUXREC" dump
 want 2 "$AUXREC" dump -t MAPP "$PT"
 said "'MAPP' is no record type"
+said 'types that have names:.* MMAP2 .* COMPRESSED2'
+for file in "$PT" "$TEP"; do
+	want 2 "$AUXREC" dump -e nosuch "$file"
+	said "has no event 'nosuch'"
+done
+said "^ +'sched:sched_switch'"
+want 1 "$AUXREC" dump -e nosuch cut.data
+said "has no event 'nosuch'"
+[ ! -s out ] || fail "lines of no event"
+want 0 "$AUXREC" dump -e sched:sched_switch -C 4000 "$TEP" # a filter that nothing passes
 want 2 "$AUXREC" dump --cpu 1,,2 "$PT"
 said "'1,,2' is no list of numbers"
 want 2 "$AUXREC" dump --time 5 "$PT"
