@@ -107,15 +107,13 @@ int cmd_check(int argc, char **argv)
 			 "standard input.",
 		.opt = opt,
 		.n = sizeof(opt) / sizeof(*opt),
+		.operands = OPTS_FILE,
+		.anywhere = true,
 	};
 	int at = opts_parse(&o, argc, argv);
 
-	if (at == OPTS_HELP)
-		return EXIT_OK;
-	if (at >= 0 && argc - at != 1)
-		opts_usage(&o);
-	if (at < 0 || argc - at != 1)
-		return EXIT_USAGE;
+	if (at < 0)
+		return at == OPTS_HELP ? EXIT_OK : EXIT_USAGE;
 	a.path = argv[at];
 	a.decode |= a.images != NULL;
 	return judge(&a);

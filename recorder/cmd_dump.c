@@ -169,16 +169,15 @@ int cmd_dump(int argc, char **argv)
 			 " \"-\" is standard input.",
 		.opt = opt,
 		.n = sizeof(opt) / sizeof(*opt),
+		.operands = OPTS_FILE,
 		.anywhere = true,
 	};
 	int at, status;
 
 	at = opts_parse(&o, argc, argv);
 	status = at == OPTS_HELP ? EXIT_OK : EXIT_USAGE;
-	if (at >= 0 && argc - at == 1)
+	if (at >= 0)
 		status = dump(&d, argv[at], as, packets);
-	else if (at >= 0)
-		opts_usage(&o);
 	dump_filter_done(f);
 	return status;
 }

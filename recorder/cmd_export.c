@@ -141,14 +141,17 @@ int cmd_export(int argc, char **argv)
 		.about = "Turn a recording into the files that other decoders take.",
 		.opt = opt,
 		.n = sizeof(opt) / sizeof(*opt),
+		.operands = OPTS_FILE,
 		.anywhere = true,
 	};
 	int at = opts_parse(&o, argc, argv), status = EXIT_USAGE;
 
 	if (at == OPTS_HELP) {
 		status = EXIT_OK;
-	} else if (at >= 0 && (argc - at != 1 || !to || !e.base || !*e.base)) {
-		opts_usage(&o);
+	} else if (at >= 0 && !to) {
+		opts_wrong(&o, "--to=NAME is missing: it says for whom, as --to=libipt");
+	} else if (at >= 0 && (!e.base || !*e.base)) {
+		opts_wrong(&o, "-o BASE is missing: the names of the files begin with it");
 	} else if (at >= 0) {
 		e.path = argv[at];
 		status = export(to, &e);

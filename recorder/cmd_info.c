@@ -70,17 +70,15 @@ int cmd_info(int argc, char **argv)
 		.about = "Say what a perf.data file (or directory) holds; \"-\" is standard input.",
 		.opt = opt,
 		.n = sizeof(opt) / sizeof(*opt),
+		.operands = OPTS_FILE,
+		.anywhere = true,
 	};
 	struct input in;
 	int at, err;
 
 	at = opts_parse(&o, argc, argv);
-	if (at == OPTS_HELP)
-		return EXIT_OK;
-	if (at >= 0 && argc - at != 1)
-		opts_usage(&o);
-	if (at < 0 || argc - at != 1)
-		return EXIT_USAGE;
+	if (at < 0)
+		return at == OPTS_HELP ? EXIT_OK : EXIT_USAGE;
 	err = inspect(&in, input_open_as(&in, argv[at], as), json);
 	input_done(&in);
 	return err ? EXIT_FAILED : EXIT_OK;

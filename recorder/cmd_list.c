@@ -31,17 +31,13 @@ int cmd_list(int argc, char **argv)
 		.about = "Show what this machine and this user can record.",
 		.opt = table,
 		.n = sizeof(table) / sizeof(table[0]),
+		.operands = OPTS_NONE,
 	};
 	struct offer o;
 	int at = opts_parse(&opts, argc, argv), err;
 
 	if (at < 0)
 		return at == OPTS_HELP ? EXIT_OK : EXIT_USAGE;
-	if (at < argc) {
-		log_err(0, "unexpected argument '%s'", argv[at]);
-		opts_usage(&opts);
-		return EXIT_USAGE;
-	}
 	err = offer_collect(&o, &pio_kernel);
 	if (err) {
 		log_err(err, "cannot find out what this machine has");

@@ -196,6 +196,19 @@ static int recover(struct order *o)
 	return recover_lost(&o->c) ? EXIT_WITH_LOSSES : EXIT_OK;
 }
 
+/* What is wrong with the options, or NULL. */
+static const char *contradiction(const struct order *o)
+{
+	if (o->out && o->in_place)
+		return "-o OUT and --in-place exclude each other";
+	if (o->out && !*o->out)
+		return "the name of OUT is empty";
+	if (strcmp(o->path, "-") || o->out)
+		return NULL;
+	return o->in_place ? "--in-place cannot mend standard input" :
+			     "what comes from standard input needs a name: -o OUT";
+}
+
 int cmd_recover(int argc, char **argv)
 {
 	struct order o = { 0 };
@@ -213,20 +226,18 @@ int cmd_recover(int argc, char **argv)
 		.about = "Make a finished file of all that is whole in a damaged one.",
 		.opt = opt,
 		.n = sizeof(opt) / sizeof(*opt),
+		.operands = OPTS_FILE,
 		.anywhere = true,
 	};
-	int at = opts_parse(&opts, argc, argv), status = EXIT_USAGE;
+	int at = opts_parse(&opts, argc, argv), status;
+	const char *wrong;
 
-	if (at == OPTS_HELP)
-		return EXIT_OK;
 	if (at < 0)
-		return EXIT_USAGE;
-	if (argc - at != 1 || (o.out && o.in_place) || (o.out && !*o.out) ||
-	    (!strcmp(argv[at], "-") && !o.out)) {
-		opts_usage(&opts);
-		return EXIT_USAGE;
-	}
+		return at == OPTS_HELP ? EXIT_OK : EXIT_USAGE;
 	o.path = argv[at];
+	wrong = contradiction(&o);
+	if (wrong)
+		return opts_wrong(&opts, "%s", wrong), EXIT_USAGE;
 	status = recover(&o);
 	recover_done(&o.c);
 	input_done(&o.in);

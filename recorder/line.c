@@ -4,15 +4,20 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void line_add(struct line *l, const char *fmt, ...)
+void line_vadd(struct line *l, const char *fmt, va_list ap)
 {
 	const size_t room = sizeof(l->s) - l->n;
-	va_list ap;
-	int n;
+	int n = vsnprintf(l->s + l->n, room, fmt, ap);
 
-	va_start(ap, fmt);
-	n = vsnprintf(l->s + l->n, room, fmt, ap);
-	va_end(ap);
 	if (n > 0)
 		l->n += (size_t)n < room ? (size_t)n : room - 1;
+}
+
+void line_add(struct line *l, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	line_vadd(l, fmt, ap);
+	va_end(ap);
 }

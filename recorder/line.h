@@ -3,6 +3,7 @@
 #ifndef RECORDER_LINE_H
 #define RECORDER_LINE_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 struct line {
@@ -12,5 +13,7 @@ struct line {
 
 /* A zeroed struct line is an empty one. */
 __attribute__((format(printf, 2, 3))) void line_add(struct line *l, const char *fmt, ...);
+__attribute__((format(printf, 2, 0))) void line_vadd(struct line *l, const char *fmt,
+						     va_list ap);
 
 #endif

@@ -72,6 +72,8 @@ int main(int argc, char **argv)
 	}
 	if (*word)
 		log_err(0, "unknown command '%s'", word);
+	else
+		log_err(0, "no command is named");
 	usage(stderr);
 	return EXIT_USAGE;
 }

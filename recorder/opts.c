@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,10 +38,18 @@ int opts_size(uint64_t *ret, const char *s)
 	return 0;
 }
 
-void opts_usage(const struct opts *o)
+int opts_wrong(const struct opts *o, const char *fmt, ...)
 {
+	struct line what = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	line_vadd(&what, fmt, ap);
+	va_end(ap);
+	log_err(0, "%s: %s", o->cmd, what.s);
 	fprintf(stderr, "usage: auxrec %s %s\n", o->cmd, o->synopsis);
 	fprintf(stderr, "       auxrec %s --help lists the options\n", o->cmd);
+	return OPTS_BAD;
 }
 
 /* As struct option and getopt(3) count: 0 none, 1 needed, 2 optional. */
@@ -122,13 +131,33 @@ static int complain(const struct opts *o, int argc, char **argv, int c)
 	const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
 
 	if (c == ':')
-		log_err(0, "%s: option '%s' needs an argument", o->cmd, word);
-	else if (optopt && optopt < LONG_BASE)
-		log_err(0, "%s: unknown option '-%c'", o->cmd, optopt);
-	else
-		log_err(0, "%s: unknown option '%s'", o->cmd, word);
-	opts_usage(o);
-	return OPTS_BAD;
+		return opts_wrong(o, "option '%s' needs an argument", word);
+	if (optopt >= LONG_BASE)
+		return opts_wrong(o, "option '%s' takes no argument", word);
+	if (optopt)
+		return opts_wrong(o, "unknown option '-%c'", optopt);
+	return opts_wrong(o, "unknown option '%s'", word);
+}
+
+/* The operands begin at argv[at]: `at`, or OPTS_BAD after a message. */
+static int judge_operands(const struct opts *o, int argc, char **argv, int at)
+{
+	switch (o->operands) {
+	case OPTS_NONE:
+		if (at < argc)
+			return opts_wrong(o, "unexpected argument '%s'", argv[at]);
+		break;
+	case OPTS_FILE:
+		if (at == argc || !*argv[at])
+			return opts_wrong(o, "no FILE is named");
+		if (argc - at > 1)
+			return opts_wrong(o, "unexpected argument '%s': one FILE is taken",
+					  argv[at + 1]);
+		break;
+	case OPTS_ANY:
+		break;
+	}
+	return at;
 }
 
 int opts_parse(const struct opts *o, int argc, char **argv)
@@ -168,5 +197,5 @@ int opts_parse(const struct opts *o, int argc, char **argv)
 		if (apply(o, p, optarg))
 			return OPTS_BAD;
 	}
-	return optind;
+	return judge_operands(o, argc, argv, optind);
 }

@@ -29,12 +29,20 @@ struct opt {
 	const char *help;
 };
 
+/* What stands behind the options. */
+enum opts_operands {
+	OPTS_ANY, /* the command looks itself */
+	OPTS_NONE,
+	OPTS_FILE, /* one, called FILE in the synopsis */
+};
+
 struct opts {
 	const char *cmd;      /* "record" */
 	const char *synopsis; /* "[options] [-- command [args]]" */
 	const char *about;    /* one line */
 	const struct opt *opt;
 	size_t n;
+	enum opts_operands operands;
 	bool anywhere; /* options may stand behind operands, too */
 };
 
@@ -45,8 +53,10 @@ enum { OPTS_BAD = -1, OPTS_HELP = -2 };
  * printed on stdout (EXIT_OK). Parsing stops at the first operand (unless `anywhere`, which
  * moves operands in argv behind the options) or at "--". */
 int opts_parse(const struct opts *o, int argc, char **argv);
-/* "usage: auxrec CMD SYNOPSIS" and a pointer to --help, on stderr. */
-void opts_usage(const struct opts *o);
+/* The command line is wrong: "CMD: " and what is, then "usage: auxrec CMD SYNOPSIS" and a
+ * pointer to --help, on stderr. Returns OPTS_BAD. */
+__attribute__((format(printf, 2, 3))) int opts_wrong(const struct opts *o, const char *fmt,
+						     ...);
 /* "64K" -> 65536; 0 or -EINVAL. */
 int opts_size(uint64_t *ret, const char *s);
 

@@ -7,6 +7,34 @@ want 2 "$AUXREC"
 said '^usage: auxrec'
 want 2 "$AUXREC" recrod
 said "unknown command 'recrod'"
+
+# What is wrong comes first, whatever the command; how it is used follows.
+wrong() { # PATTERN ARGUMENTS...
+	pattern=$1
+	shift
+	want 2 "$AUXREC" "$@"
+	head -n 1 err | grep -q "^auxrec: $pattern" || fail "$*: $(head -n 1 err)"
+	sed 1d err | grep -q '^usage: auxrec' || fail "$*: the usage is missing"
+}
+wrong 'no command is named'
+for cmd in check info dump recover export; do
+	wrong "$cmd: no FILE is named" $cmd
+	wrong "$cmd: unexpected argument 'b'" $cmd a b
+	wrong "$cmd: unknown option '--nonsense'" $cmd --nonsense a
+	wrong "$cmd: unknown option '-Z'" $cmd -Z a
+done
+for cmd in check info dump recover; do
+	wrong "$cmd: option '--json=1' takes no argument" $cmd --json=1 a
+	want 1 "$AUXREC" $cmd a --json # an option behind the file
+done
+wrong "list: unexpected argument 'x'" list x
+wrong "record: option '-C' needs an argument" record -C
+wrong "ctl: unknown option '--nonsense'" ctl --nonsense
+wrong 'export: --to=NAME is missing' export -o x a
+wrong 'export: -o BASE is missing' export --to=libipt a
+wrong 'recover: -o OUT and --in-place exclude' recover -o x --in-place a
+wrong 'recover: .*standard input.* -o OUT' recover -
+wrong 'recover: .*standard input' recover --in-place -
 want 2 "$AUXREC" record -C 0-x -- true
 said "bad cpu list '0-x' at 'x'"
 want 2 "$AUXREC" record -C '' -- true
