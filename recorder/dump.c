@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/dump.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -224,9 +223,7 @@ static void list_event(const char *name)
 	struct line l = { 0 };
 
 	line_add(&l, "%s", name);
-	for (char *c = l.s; *c; c++)
-		if (iscntrl((unsigned char)*c))
-			*c = '?';
+	line_make_safe(&l);
 	log_hint("  '%s'", l.s);
 }
 

@@ -39,7 +39,7 @@ struct ledger {
 	uint64_t unexplained;	/* its steps that no rule explains: gaps */
 	uint64_t refused;	/* programs it could not step (32 bits) */
 	uint64_t unjoined;	/* cpus that came online and could not be recorded */
-	uint64_t unreadable;	/* processes whose maps could not be read */
+	uint64_t unreadable;	/* processes whose maps could have been read by others */
 };
 
 /* Row i, made if need be. NULL: no memory. */

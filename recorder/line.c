@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/line.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -20,4 +21,11 @@ void line_add(struct line *l, const char *fmt, ...)
 	va_start(ap, fmt);
 	line_vadd(l, fmt, ap);
 	va_end(ap);
+}
+
+void line_make_safe(struct line *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (iscntrl((unsigned char)l->s[i]))
+			l->s[i] = '?';
 }

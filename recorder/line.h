@@ -15,5 +15,7 @@ struct line {
 __attribute__((format(printf, 2, 3))) void line_add(struct line *l, const char *fmt, ...);
 __attribute__((format(printf, 2, 0))) void line_vadd(struct line *l, const char *fmt,
 						     va_list ap);
+/* Control characters, as names from a file or a process may have them, become '?'. */
+void line_make_safe(struct line *l);
 
 #endif

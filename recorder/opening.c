@@ -212,6 +212,9 @@ static int synthesise(struct session *s)
 	int err = sideband_synth(s->sys, &want, &s->synth);
 
 	s->ledger.unreadable = s->synth.unreadable;
+	/* What is refused to those who may read everything is nobody's to have. */
+	if (s->plan.limits.cap_sys_ptrace)
+		s->ledger.unreadable -= s->synth.refused;
 	return err;
 }
 

@@ -62,9 +62,6 @@ void report_start(const struct session *s)
 		  s->synth.modules, s->synth.skipped);
 	if (s->synth.kernel_hidden)
 		log_debug("kernel addresses are hidden (kernel.kptr_restrict): no kernel map");
-	if (s->synth.unreadable)
-		log_debug("the maps of %zu processes are not readable for this user",
-			  s->synth.unreadable);
 }
 
 /* Seconds from the moment that events were enabled, if it ever came. */
@@ -152,30 +149,51 @@ static void report_zip(const struct fmt_zipped *z)
 			 units_bytes(z->out, out), (double)z->in / (double)z->out);
 }
 
-static void add_loss(struct line *l, uint64_t n, const char *what)
+static void add_loss(struct line *l, uint64_t n, const char *one, const char *many)
 {
 	if (n)
-		line_add(l, "%s%llu %s", l->n ? ", " : "", (unsigned long long)n, what);
+		line_add(l, "%s%llu %s", l->n ? ", " : "", (unsigned long long)n,
+			 n == 1 ? one : many);
+}
+
+/* Processes that ran already and whose mappings are not in the file. */
+static void report_hidden(const struct sideband_result *r)
+{
+	for (size_t i = 0; i < r->unreadable && i < SIDEBAND_HIDDEN_MAX; i++) {
+		const struct sideband_hidden *h = &r->hidden[i];
+		struct line line = { 0 };
+
+		line_add(&line, "no maps of process %d (%s): %s", (int)h->pid, h->comm,
+			 strerror(-h->err));
+		line_make_safe(&line);
+		log_hint("%s", line.s);
+	}
+	if (r->unreadable > SIDEBAND_HIDDEN_MAX)
+		log_hint("... and of %zu more", r->unreadable - SIDEBAND_HIDDEN_MAX);
 }
 
 static void report_losses(const struct session *s, const struct ledger_losses *l)
 {
+	const struct ledger *g = &s->ledger;
 	struct line line = { 0 };
 
-	add_loss(&line, l->lost, "records");
-	add_loss(&line, l->lost_samples, "samples");
-	add_loss(&line, l->truncated, "AUX truncations");
-	add_loss(&line, l->partial, "partial AUX pieces");
-	add_loss(&line, l->collision, "AUX collisions");
-	add_loss(&line, s->ledger.dropped, "trace bytes without memory");
-	add_loss(&line, s->ledger.unexplained, "gaps at unexplained steps");
-	add_loss(&line, s->ledger.refused, "32-bit programs not traced");
-	add_loss(&line, s->ledger.rolled_back, "bytes the output refused");
-	add_loss(&line, s->ledger.given_up, "records with them");
-	add_loss(&line, s->ledger.unjoined, "cpus that came online");
-	add_loss(&line, s->ledger.unreadable, "processes without maps");
+	add_loss(&line, l->lost, "record", "records");
+	add_loss(&line, l->lost_samples, "sample", "samples");
+	add_loss(&line, l->truncated, "AUX truncation", "AUX truncations");
+	add_loss(&line, l->partial, "partial AUX piece", "partial AUX pieces");
+	add_loss(&line, l->collision, "AUX collision", "AUX collisions");
+	add_loss(&line, g->dropped, "trace byte without memory", "trace bytes without memory");
+	add_loss(&line, g->unexplained, "gap at an unexplained step",
+		 "gaps at unexplained steps");
+	add_loss(&line, g->refused, "32-bit program not traced", "32-bit programs not traced");
+	add_loss(&line, g->rolled_back, "byte the output refused", "bytes the output refused");
+	add_loss(&line, g->given_up, "record with them", "records with them");
+	add_loss(&line, g->unjoined, "cpu that came online", "cpus that came online");
+	add_loss(&line, g->unreadable, "process without maps", "processes without maps");
 	if (line.n)
 		log_warn("recorded with losses: %s", line.s);
+	if (line.n || log_level >= 0)
+		report_hidden(&s->synth);
 }
 
 /* What was written: one file, or the set of those that are there. */

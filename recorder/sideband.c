@@ -139,18 +139,29 @@ static int on_map(void *ctx, const struct pio_map *m)
 	return flush(s, FLUSH_AT);
 }
 
-static int put_maps(struct synth *s, pid_t pid)
+static void note_hidden(struct sideband_result *r, const struct pio_task *t, int err)
+{
+	struct sideband_hidden *h = &r->hidden[r->unreadable];
+
+	if (r->unreadable++ < SIDEBAND_HIDDEN_MAX) {
+		*h = (struct sideband_hidden){ .pid = t->pid, .err = err };
+		memcpy(h->comm, t->comm, sizeof(h->comm));
+	}
+	r->refused += err == -EACCES;
+}
+
+static int put_maps(struct synth *s, const struct pio_task *t)
 {
 	int err;
 
-	s->pid = pid;
-	err = pio_proc_maps(s->sys, pid, false, on_map, s);
+	s->pid = t->pid;
+	err = pio_proc_maps(s->sys, t->pid, false, on_map, s);
 	if (s->fatal)
 		return s->fatal;
-	if (err == -EACCES)
-		s->r.unreadable++;
-	else if (err)
+	if (err == -ESRCH)
 		s->r.skipped++;
+	else if (err)
+		note_hidden(&s->r, t, err);
 	return 0;
 }
 
@@ -186,7 +197,7 @@ static int on_task(void *ctx, const struct pio_task *t)
 	err = flush(s, FLUSH_AT);
 	if (err || !leader || t->kernel)
 		return err;
-	return put_maps(s, t->pid);
+	return put_maps(s, t);
 }
 
 /* Searched from the end: the threads of a process usually stand together. */

@@ -31,10 +31,18 @@ struct sideband_want {
 	struct dsos *dsos; /* learns each mapped file and its build id */
 };
 
+enum { SIDEBAND_HIDDEN_MAX = 8 };
+
 struct sideband_result {
 	size_t processes, threads, maps, modules; /* threads: leaders too */
 	size_t skipped;	   /* tasks that vanished meanwhile */
-	size_t unreadable; /* processes whose maps this user may not read */
+	size_t unreadable; /* processes whose maps could not be read; the first of them: */
+	struct sideband_hidden {
+		pid_t pid;
+		char comm[16];
+		int err; /* -EACCES: not ours to read */
+	} hidden[SIDEBAND_HIDDEN_MAX];
+	size_t refused; /* of all of them, those with -EACCES */
 	bool kernel_hidden; /* kernel.kptr_restrict hides addresses: no kernel map */
 };
 
