@@ -241,6 +241,24 @@ static void done(struct libipt *l)
 	free(l->images);
 }
 
+bool libipt_has_trace(const struct libipt *l)
+{
+	for (size_t i = 0; i < l->x->queues.nr; i++)
+		if (l->queues[i].nr)
+			return true;
+	return false;
+}
+
+static void say_no_trace(const struct export *x)
+{
+	if (x->queues.nr || x->homeless)
+		log_warn("no trace of '%s' is of the cpus and times that were asked for",
+			 x->o->path);
+	else
+		log_warn("'%s' has no trace: there is nothing for a decoder", x->o->path);
+	log_hint("only its records are written, and no copies of images");
+}
+
 int export_libipt(struct export *x)
 {
 	struct libipt l = { .x = x };
@@ -250,7 +268,9 @@ int export_libipt(struct export *x)
 		err = look_for_room(&l);
 	if (!err)
 		err = put_all(&l);
-	if (!err)
+	if (!err && !libipt_has_trace(&l))
+		say_no_trace(x);
+	else if (!err)
 		err = libipt_put_images(&l);
 	if (!err)
 		err = libipt_put_cmds(&l);

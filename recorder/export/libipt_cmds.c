@@ -396,6 +396,8 @@ static void head(struct script *s)
 	if (x->has_pt && any_mixed(s->l))
 		say(s, "# The records of a side band end in different ways: this needs libipt "
 		       "2.1 or later.\n");
+	if (!libipt_has_trace(s->l))
+		say(s, "# There is no trace to decode.\n");
 	if (!x->has_pt && x->queues.nr)
 		say(s, "# The trace is not Intel PT: these tools do not take it.\n");
 	for (size_t i = 0; i < s->l->nr_images; i++) {

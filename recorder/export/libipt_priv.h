@@ -48,6 +48,8 @@ int libipt_put_images(struct libipt *l);
 int libipt_put_cmds(struct libipt *l);
 int libipt_put_json(struct libipt *l);
 
+/* Was any trace written? Only once it was. */
+bool libipt_has_trace(const struct libipt *l);
 /* What became of an image; NULL for one without code. */
 const struct libipt_image *libipt_image_of(const struct libipt *l, const struct image *i);
 /* The stream that goes with a queue, or NULL. */

@@ -69,6 +69,25 @@ END
 grep -q -- '--pevent:primary x-sideband-cpu3.pevent --pevent:secondary x-sideband-others' \
 	c/x.cmds.txt || fail "-C: $(cat c/x.cmds.txt)"
 
+# Without trace, of the recording or within the filters, there is nothing to decode: no image is
+# copied, and words say so.
+"$AUXREC" record -q --source=none -o none.data -- true 2>err || fail "record: $(cat err)"
+mkdir none late
+want 0 "$AUXREC" export --to=libipt -o none/x none.data
+said "'none.data' has no trace"
+[ -s none/x-sideband.pevent ] || fail "no records of a recording without trace"
+grep -q '^# There is no trace' none/x.cmds.txt || fail "not said: $(cat none/x.cmds.txt)"
+"$AUXREC" record -q --source=soft -o soft.data -- true 2>err || fail "record: $(cat err)"
+want 0 "$AUXREC" export --to=libipt -o late/x soft.data
+if grep -q 'has no trace' err || [ ! -d late/x-images ]; then fail "trace without images"; fi
+rm -rf late/*
+want 0 "$AUXREC" export --to=libipt -C 1 -o late/x \
+	"$CORPUS/quipper/perf.data.piped.intel_pt-4.14"
+said "no trace of '.*' is of the cpus and times"
+for dir in none late; do
+	[ -z "$(find $dir -name '*-images' -o -name '*vdso*')" ] || fail "images: $(ls $dir)"
+done
+
 # What is damaged is written as far as it is whole.
 want 1 "$AUXREC" export --to=libipt -o k "$CORPUS/derived/piped.intel_pt.killed"
 said 'at byte 32608 .*whole payload'
