@@ -64,12 +64,13 @@ static json_t *dropped_features(const struct recover *c, int *err)
 	return a;
 }
 
-static json_t *features(const struct recover *c, int *err)
+/* Nothing is rebuilt where nothing is written. */
+static json_t *features(const struct recover *c, bool written, int *err)
 {
 	json_t *o = json_object();
 
 	jtree_set(o, "kept", named(c, RECOVER_KEPT, err), err);
-	jtree_set(o, "rebuilt", named(c, RECOVER_REBUILT, err), err);
+	jtree_set(o, "rebuilt", written ? named(c, RECOVER_REBUILT, err) : json_array(), err);
 	jtree_set(o, "dropped", dropped_features(c, err), err);
 	jtree_set(o, "table_lost", json_boolean(c->table_lost), err);
 	return o;
@@ -102,7 +103,7 @@ int recover_print_json(const struct recover *c, const struct recover_report *r)
 	jtree_set(o, "data", data(c, &err), &err);
 	jtree_set(o, "records", records(c, &err), &err);
 	jtree_set(o, "trace", trace(c, &err), &err);
-	jtree_set(o, "features", features(c, &err), &err);
+	jtree_set(o, "features", features(c, r->out, &err), &err);
 	jtree_set(o, "dropped", dropped(c, &err), &err);
 	jtree_set(o, "dropped_places", jtree_number(c->nr_gaps), &err);
 	jtree_set(o, "dropped_bytes", jtree_number(c->gap_bytes), &err);

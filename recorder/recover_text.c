@@ -103,17 +103,27 @@ static void put_dropped(const struct recover *c)
 		       "dropped");
 }
 
+/* Of a sound file that is not to be written elsewhere. */
+static void put_nothing(const struct recover *c)
+{
+	printf("%-10s to mend%s\n", "nothing",
+	       c->r.pipe ? "; -o OUT makes a finished file in header form of it" : "");
+}
+
 void recover_print_text(const struct recover *c, const struct recover_report *r)
 {
 	put_head(c, r->path);
 	put_records(c);
 	put_torn(c);
+	if (!r->out) {
+		put_features(c, RECOVER_KEPT, "has");
+		put_nothing(c);
+		return;
+	}
 	put_features(c, RECOVER_KEPT, "kept");
 	put_features(c, RECOVER_REBUILT, "rebuilt");
 	put_dropped(c);
-	if (!r->out)
-		return;
 	printf("%-10s ", r->patched ? "mended" : "wrote");
 	put_safe(r->out);
-	putchar('\n');
+	fputs(c->r.pipe ? ", in header form\n" : "\n", stdout);
 }

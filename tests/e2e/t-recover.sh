@@ -64,6 +64,35 @@ want 0 "$AUXREC" recover -o copy sound
 cmp sound copy || fail "a copy of what recover wrote is another file"
 rm copy
 
+# A sound capture through a pipe: nothing is said to be done until there is a file to write.
+cp "$CORPUS/../quipper/perf.data.piped.intel_pt-4.14" sent
+sum=$(cksum <sent)
+want 0 "$AUXREC" recover sent
+grep -q '^file  *sent, sound, pipe form$' out || fail "a sound pipe: $(cat out)"
+grep -q '^nothing  *to mend; -o OUT makes a finished file' out || fail "no advice: $(cat out)"
+grep -q '^\(rebuilt\|kept\|wrote\)' out && fail "said to be done: $(cat out)"
+want 0 "$AUXREC" recover --json sent
+[ "$(json out 'd["features"]["rebuilt"], d["output"]')" = "([], None)" ] || fail "$(cat out)"
+want 0 "$AUXREC" recover --in-place sent
+[ "$(cksum <sent)" = "$sum" ] || fail "a sound pipe was changed in place"
+only torn sound sent
+want 0 "$AUXREC" recover -o made sent
+grep -q '^rebuilt  *features: .*auxtrace' out || fail "no index: $(cat out)"
+grep -q '^wrote  *made, in header form$' out || fail "not said what it is: $(cat out)"
+[ "$(od -An -tu8 -j8 -N8 made | tr -d ' ')" = 104 ] || fail "not in header form"
+want 0 "$AUXREC" check --json made
+"$AUXREC" info --json sent >a.json && "$AUXREC" info --json made >b.json
+python3 - <<'END' || fail "the file says something else than the pipe"
+import json
+a, b = json.load(open('a.json')), json.load(open('b.json'))
+for gone in 'HEADER_ATTR', 'HEADER_FEATURE':
+    a['records'].pop(gone, 0)
+assert (a['form'], b['form'], b['finished']) == ('pipe', 'file', True)
+assert a['records'] == b['records'], (a['records'], b['records'])
+assert [q['bytes'] for q in a['aux']] == [q['bytes'] for q in b['aux']]
+END
+rm sent made a.json b.json
+
 # In place: the very file, mended where it is; and one that must be written anew.
 inode=$(stat -c %i torn)
 want 0 "$AUXREC" recover --in-place --json torn
