@@ -151,10 +151,15 @@ __attribute__((warn_unused_result))
 int pio_evset_leave_out(struct pio_evset *s, size_t i);
 /* The other way; it counts when it, or its leader, is next enabled. */
 void pio_evset_take_in(struct pio_evset *s, size_t i);
-/* Event `i` alone, on one place: disable, then enable. After the AUX area overflowed or a
- * record was lost, ENABLE alone does not wake the event on kernels that mistake its state
- * (seen on Debian 6.1 and 6.12: pending_disable in kernel/events/ring_buffer.c). 0 or the
- * first failure. */
+/* Event `i` alone, on one place: it is halted, and told to go on. Of the others of its group,
+ * switches are told meanwhile. What is held or left out does not go on. 0 or the first failure. */
+__attribute__((warn_unused_result))
+int pio_evset_halt(struct pio_evset *s, size_t i, size_t place);
+__attribute__((warn_unused_result))
+int pio_evset_go_on(struct pio_evset *s, size_t i, size_t place);
+/* Both, one after the other. After the AUX area overflowed or a record was lost, ENABLE alone
+ * does not wake the event on kernels that mistake its state (seen on Debian 6.1 and 6.12:
+ * pending_disable in kernel/events/ring_buffer.c). 0 or the first failure. */
 __attribute__((warn_unused_result))
 int pio_evset_restart(struct pio_evset *s, size_t i, size_t place);
 void pio_evset_done(struct pio_evset *s); /* also frees ev[].fd */

@@ -109,24 +109,27 @@ void pio_evset_take_in(struct pio_evset *s, size_t i)
 	s->ev[i].off = false;
 }
 
+int pio_evset_halt(struct pio_evset *s, size_t i, size_t place)
+{
+	return request_all(s, &s->ev[i], place, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+int pio_evset_go_on(struct pio_evset *s, size_t i, size_t place)
+{
+	if (s->held || s->ev[i].off)
+		return 0;
+	return request_all(s, &s->ev[i], place, PERF_EVENT_IOC_ENABLE, 0);
+}
+
 int pio_evset_restart(struct pio_evset *s, size_t i, size_t place)
 {
-	const struct pio_event *e = &s->ev[i];
-	int first = 0;
+	int halted, err;
 
-	if (s->held || e->off)
+	if (s->held || s->ev[i].off)
 		return 0;
-	for (size_t k = 0; k < e->nr_fd; k++) {
-		int err = 0;
-
-		if (e->fd[k].place == place)
-			err = s->sys->ioctl(e->fd[k].fd, PERF_EVENT_IOC_DISABLE, 0);
-		if (e->fd[k].place == place && err >= 0)
-			err = s->sys->ioctl(e->fd[k].fd, PERF_EVENT_IOC_ENABLE, 0);
-		if (err < 0 && !first)
-			first = err;
-	}
-	return first;
+	halted = pio_evset_halt(s, i, place);
+	err = pio_evset_go_on(s, i, place);
+	return halted ? halted : err;
 }
 
 int pio_event_lost(const struct pio_evset *s, const struct pio_event *e, size_t fd,

@@ -106,7 +106,7 @@ int pio_ring_peek_aux(struct pio_ring *r, struct iovec v[2])
 	if (!r->aux || r->overwrite)
 		return 0;
 	r->aux_head = __atomic_load_n(&r->meta->aux_head, __ATOMIC_ACQUIRE);
-	r->aux_full = r->aux_head - whole_tail(r) >= r->aux_len;
+	r->aux_full = r->aux_head - whole_tail(r) + page_size() > r->aux_len;
 	return spans(v, r->aux, r->aux_len, r->aux_tail, r->aux_head);
 }
 

@@ -31,7 +31,7 @@ struct pio_ring {
 	uint8_t *aux;
 	size_t aux_len;
 	uint64_t aux_head, aux_tail;
-	bool aux_full;	  /* as last peeked: the kernel had no room left */
+	bool aux_full;	  /* as last peeked: the kernel had no whole page left */
 	bool overwrite;	  /* the AUX area keeps the newest bytes instead of all */
 	bool aux_wrapped; /* overwrite: it has been full once */
 };

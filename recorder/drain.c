@@ -144,33 +144,32 @@ static int walk_ring(struct session *s, size_t i, struct ledger_row *row,
 	return err ? err : spans_ring_end(&s->spans);
 }
 
-static int gather_ring(struct session *s, size_t i, struct ledger_row *row)
-{
-	struct iovec v[2];
-	int n = pio_ring_peek(&s->set.place[i].ring, v);
-
-	return n ? walk_ring(s, i, row, v, n) : 0;
-}
-
 /* One place: its AUX area is written, its ring becomes spans of the round. The kernel stops an
  * AUX event whose area is full and leaves it to us to go on: that is noted. */
 static int gather_place(struct session *s, size_t i, bool last)
 {
 	struct ledger_row *row = place_row(s, i), before;
-	int err = 0;
+	struct pio_ring *ring = &s->set.place[i].ring;
+	struct source_chunk c = { 0 };
+	struct iovec v[2];
+	int n, err = 0;
 
 	if (!row)
 		return -ENOMEM;
 	before = *row;
+	rotation_halt(s, i);
 	if (s->source.set)
-		err = drain_queue(s, i, last);
+		source_peek(&s->source, i, last, &c);
+	n = pio_ring_peek(ring, v);
+	rotation_go_on(s, i);
+	if (c.nv)
+		err = put_chunk(s, i, &c);
 	row = &s->ledger.row[i];
-	if (!err)
-		err = gather_ring(s, i, row);
+	if (!err && n)
+		err = walk_ring(s, i, row, v, n);
 	if (!err && s->source.set)
 		s->stalled[i] = row->truncated != before.truncated ||
-				row->lost != before.lost ||
-				s->set.place[i].ring.aux_full;
+				row->lost != before.lost || ring->aux_full;
 	return err;
 }
 
@@ -184,8 +183,7 @@ static void release_place(struct session *s, size_t i, bool last)
 		return;
 	err = pio_evset_restart(&s->set, 0, i);
 	if (err)
-		s->run_err = log_err(err, "cannot go on tracing on cpu %d, whose AUX area "
-					  "was full", s->set.place[i].cpu);
+		s->run_err = report_stuck(s, i, err, ": its AUX area was full");
 }
 
 static int round_of_all(struct session *s, bool marker, bool last)

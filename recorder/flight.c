@@ -183,7 +183,6 @@ static void freeze(struct session *s)
 
 int flight_thaw(struct session *s, size_t i)
 {
-	const struct pio_place *p = &s->set.place[i];
 	uint64_t pause;
 	int err = 0;
 
@@ -193,11 +192,7 @@ int flight_thaw(struct session *s, size_t i)
 	pause = session_now() - s->frozen_ns[i];
 	if (pause > s->flight.pause_ns)
 		s->flight.pause_ns = pause;
-	if (!err)
-		return 0;
-	if (p->cpu < 0)
-		return log_err(err, "cannot go on tracing thread %d", (int)p->tid);
-	return log_err(err, "cannot go on tracing on cpu %d", p->cpu);
+	return err ? report_stuck(s, i, err, " behind a snapshot") : 0;
 }
 
 static void say_span(const struct session *s, size_t i, const struct newestring *n)

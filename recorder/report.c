@@ -217,6 +217,15 @@ static const char *names(const struct session *s, struct line *l)
 	return l->s;
 }
 
+int report_stuck(const struct session *s, size_t place, int err, const char *when)
+{
+	const struct pio_place *p = &s->set.place[place];
+
+	if (p->cpu < 0)
+		return log_err(err, "cannot go on tracing thread %d%s", (int)p->tid, when);
+	return log_err(err, "cannot go on tracing on cpu %d%s", p->cpu, when);
+}
+
 void report_end(const struct session *s)
 {
 	struct ledger_losses l = ledger_sum(&s->ledger);
@@ -242,6 +251,9 @@ void report_end(const struct session *s)
 	if (s->rotation.longest_ns)
 		log_debug("  a new file was begun in at most %s",
 			  units_time(s->rotation.longest_ns, bytes));
+	if (s->rotation.pause_ns)
+		log_debug("  no trace was halted for that for longer than %s",
+			  units_time(s->rotation.pause_ns, bytes));
 	if (s->source.soft) {
 		soft_stats(s->source.soft, &st);
 		log_info("  %llu instructions of %llu threads in %llu processes, %.0f per second",

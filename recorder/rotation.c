@@ -119,6 +119,39 @@ int rotation_wait(const struct session *s, int ms)
 
 /* ---- how ---- */
 
+/* Of what counts only: neither a pause nor --delay ends with a file. */
+static bool is_divided(const struct session *s, size_t i)
+{
+	const struct pio_ring *r = &s->set.place[i].ring;
+
+	return s->rotation.dividing && s->source.set && s->enabled && !s->set.held &&
+	       !s->set.ev[0].off && r->aux && !r->overwrite;
+}
+
+void rotation_halt(struct session *s, size_t i)
+{
+	if (!is_divided(s, i))
+		return;
+	s->frozen_ns[i] = session_now();
+	if (pio_evset_halt(&s->set, 0, i))
+		log_debug("cannot halt the trace of place %zu", i);
+}
+
+void rotation_go_on(struct session *s, size_t i)
+{
+	uint64_t pause;
+	int err;
+
+	if (!is_divided(s, i))
+		return;
+	err = pio_evset_go_on(&s->set, 0, i);
+	if (err)
+		s->run_err = report_stuck(s, i, err, " in the next file");
+	pause = session_now() - s->frozen_ns[i];
+	if (pause > s->rotation.pause_ns)
+		s->rotation.pause_ns = pause;
+}
+
 /* What has run so far is all in the old file. */
 static int finish_soft(struct session *s)
 {
@@ -139,7 +172,12 @@ static int drain_all(struct session *s)
 
 	if (!err)
 		err = finish_soft(s);
-	return err ? err : drain_round(s, true, false);
+	if (err)
+		return err;
+	s->rotation.dividing = true;
+	err = drain_round(s, true, false);
+	s->rotation.dividing = false;
+	return err;
 }
 
 static int tell_tasks(struct session *s)

@@ -9,8 +9,10 @@
  * rings fill meanwhile as they do between any two rounds. So each record and each byte of trace
  * is in one file only, and each file is readable alone.
  *
- * The trace of an AUX area is cut where it is: a reader of the new file enters it at the next PSB.
- * The software source divides its trace so that nothing is unreadable.
+ * A PMU keeps trace to itself until there is much of it. So each event that traces is halted
+ * for the moment at which it is settled what of its ring belongs into the old file: trace and
+ * records are divided there, and the new file's trace begins with a PSB. Who runs is told
+ * meanwhile. The software source divides its trace so, too.
  */
 #ifndef RECORDER_ROTATION_H
 #define RECORDER_ROTATION_H
@@ -28,7 +30,9 @@ struct rotation {
 	struct tasktable *table; /* NULL: all goes into one file */
 	uint64_t began_ns;	 /* CLOCK_MONOTONIC: the file at hand got its name, */
 	uint64_t head;		 /* with so many bytes */
-	uint64_t longest_ns;	 /* that the rings had to wait for a new file */
+	uint64_t longest_ns;	 /* that the rings had to wait for a new file, */
+	uint64_t pause_ns;	 /* and that one trace was halted */
+	bool dividing;		 /* the round at hand is the last of its file */
 	uint64_t records, aux_bytes; /* in the files before this one */
 	bool ended;		 /* a limit was reached */
 };
@@ -44,6 +48,10 @@ void rotation_finished(struct session *s);
 /* Go on in a new file if it is time to, or somebody wants it (control.rotate_wanted). After a
  * message, write_err is set. */
 void rotation_turn(struct session *s);
+/* Around the moment at which drain.c looks what a place gives to such a round. Of a place that
+ * does not go on after a message, run_err is set. */
+void rotation_halt(struct session *s, size_t place);
+void rotation_go_on(struct session *s, size_t place);
 /* Is a limit of the recording (size, time) reached? It says so once. */
 bool rotation_over(struct session *s);
 /* How long the loop may wait, in ms, when it would wait so long otherwise (-1: for ever). */

@@ -96,7 +96,7 @@ struct session {
 	sigset_t old_mask;
 	struct rlimit old_nofile;
 	bool *stalled; /* per place: its AUX event stopped in this round */
-	uint64_t *frozen_ns; /* per place: CLOCK_MONOTONIC when it was stopped for a snapshot */
+	uint64_t *frozen_ns; /* per place: CLOCK_MONOTONIC when it was halted for a moment */
 	struct flight flight;
 	struct rotation rotation;
 	struct control control;
@@ -195,6 +195,8 @@ void closing_place_losses(struct session *s, size_t place);
 void report_start(const struct session *s);
 void report_status(const struct session *s);
 void report_end(const struct session *s);
+/* The events of a place cannot be enabled again; `when` ends the message. Returns err. */
+int report_stuck(const struct session *s, size_t place, int err, const char *when);
 
 /* Take the signals that have come. */
 void session_read_signals(struct session *s);

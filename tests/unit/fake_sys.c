@@ -111,8 +111,9 @@ static void switch_on(struct fake_event *e, bool on, uintptr_t arg)
 {
 	e->enabled = on;
 	e->stuck = false;
-	if (!on && e->overwrite)
-		__atomic_store_n(&e->meta->aux_head, e->aux_pos % e->aux_len,
+	if (!on && (e->overwrite || e->withholds))
+		__atomic_store_n(&e->meta->aux_head,
+				 e->overwrite ? e->aux_pos % e->aux_len : e->aux_pos,
 				 __ATOMIC_RELEASE);
 	for (size_t i = 0; arg == PERF_IOC_FLAG_GROUP && i < fake_nr_events(); i++)
 		if (fake_event(i)->open && fake_event(i)->group_fd == e->fd) {
@@ -410,6 +411,9 @@ bool fake_put_aux(int fd, const void *bytes, size_t len)
 		e->aux[e->aux_pos++ % e->aux_len] = ((const uint8_t *)bytes)[i];
 	if (e && e->overwrite)
 		return true;
+	if (e && e->withholds)
+		return append(e->aux, e->aux_len, (__u64 *)&e->aux_pos, &e->meta->aux_tail, bytes,
+			      len);
 	return e && e->aux && append(e->aux, e->aux_len, &e->meta->aux_head,
 				     &e->meta->aux_tail, bytes, len);
 }

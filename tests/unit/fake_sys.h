@@ -71,7 +71,8 @@ struct fake_event {
 	uint8_t *aux;
 	size_t aux_len;
 	bool overwrite;	  /* the AUX area was mapped read-only */
-	uint64_t aux_pos; /* overwrite: where the unit writes; told as head when it stops */
+	bool withholds;	  /* set by a test: the unit keeps back what it traces until it stops */
+	uint64_t aux_pos; /* either: where the unit writes; told as head when it stops */
 };
 size_t fake_nr_events(void);
 struct fake_event *fake_event(size_t i);

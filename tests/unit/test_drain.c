@@ -17,6 +17,7 @@
 #include "format/le.h"
 #include "format/reader.h"
 #include "perfio/attrs.h"
+#include "recorder/log.h"
 #include "recorder/session.h"
 #include "tests/unit/fake_sys.h"
 
@@ -92,6 +93,7 @@ static int setup(void **state)
 		return -EIO;
 	f->s.source.set = &f->s.set;
 	f->s.stalled = calloc(NR_CPUS, sizeof(*f->s.stalled));
+	f->s.frozen_ns = calloc(NR_CPUS, sizeof(*f->s.frozen_ns));
 	fmt_writer_init(&f->s.writer, &sink, false);
 	f->s.events = calloc(1, sizeof(*f->s.events));
 	f->s.ids = calloc(1, sizeof(*f->s.ids));
@@ -117,6 +119,7 @@ static int teardown(void **state)
 	free(f->s.events);
 	free(f->s.ids);
 	free(f->s.stalled);
+	free(f->s.frozen_ns);
 	free(f);
 	fake_reset();
 	return 0;
@@ -332,6 +335,70 @@ static void an_aux_event_that_overflowed_is_restarted(void **state)
 	assert_int_equal(pt[0]->disables, 1);
 }
 
+/* What is traced until a file ends is in that file, though the unit had kept it back; the records
+ * of who runs go on meanwhile. */
+static void the_last_round_of_a_file_has_what_was_kept_back(void **state)
+{
+	struct fixture *f = *state;
+	static uint8_t out[AUX_LEN];
+
+	f->s.enabled = true;
+	for (size_t cpu = 0; cpu < NR_CPUS; cpu++) {
+		fake_event(cpu)->withholds = fake_event(cpu)->enabled = true;
+		put_aux(f, cpu, 0, 1000);
+	}
+	assert_int_equal(drain_round(&f->s, true, false), 0);
+	assert_int_equal(f->s.ledger.row[0].aux_bytes, 0);
+	f->s.rotation.dividing = true;
+	assert_int_equal(drain_round(&f->s, true, false), 0);
+	assert_true(f->s.rotation.pause_ns > 0);
+	for (uint32_t cpu = 0; cpu < NR_CPUS; cpu++) {
+		assert_int_equal(gather(f, cpu, out), 1000);
+		assert_stream(out, 1000, cpu);
+		assert_true(fake_event(cpu)->enabled);
+		assert_int_equal(fake_event(cpu)->disables, 1);
+		assert_int_equal(fake_event_of(f->ev[1].fd[cpu].fd)->disables, 0);
+	}
+}
+
+static void assert_left_alone(struct fixture *f)
+{
+	assert_int_equal(drain_round(&f->s, true, false), 0);
+	for (size_t cpu = 0; cpu < NR_CPUS; cpu++) {
+		assert_false(fake_event(cpu)->enabled);
+		assert_int_equal(fake_event(cpu)->disables, 0);
+	}
+	assert_int_equal(f->s.rotation.pause_ns, 0);
+}
+
+static void what_does_not_count_is_not_switched_on_by_a_new_file(void **state)
+{
+	struct fixture *f = *state;
+
+	f->s.rotation.dividing = true;
+	assert_left_alone(f); /* before --delay is over */
+	f->s.enabled = f->s.set.held = true;
+	assert_left_alone(f); /* paused */
+	f->s.set.held = false;
+	f->ev[0].off = true;
+	assert_left_alone(f); /* disabled by its name */
+}
+
+static void a_trace_that_does_not_go_on_in_a_new_file_ends_the_recording(void **state)
+{
+	struct fixture *f = *state;
+
+	log_level = -1;
+	f->s.enabled = f->s.rotation.dividing = true;
+	put_aux(f, 0, 0, 100);
+	put_aux(f, 1, 0, 100);
+	fake_fail(FAKE_IOCTL, 2, EIO); /* the first one halts it */
+	assert_int_equal(drain_round(&f->s, true, false), 0);
+	assert_int_equal(f->s.run_err, -EIO);
+	assert_int_equal(f->s.ledger.row[0].aux_bytes + f->s.ledger.row[1].aux_bytes, 200);
+	assert_true(fake_event(1)->enabled);
+}
+
 static void a_quiet_round_writes_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -476,6 +543,9 @@ int main(void)
 		T(data_records_survive_the_wrap_of_their_ring),
 		T(losses_are_counted_where_they_happened),
 		T(an_aux_event_that_overflowed_is_restarted),
+		T(the_last_round_of_a_file_has_what_was_kept_back),
+		T(what_does_not_count_is_not_switched_on_by_a_new_file),
+		T(a_trace_that_does_not_go_on_in_a_new_file_ends_the_recording),
 		T(a_quiet_round_writes_nothing),
 		T(a_full_disk_takes_back_the_round),
 		T(mapped_files_leave_with_their_build_id),

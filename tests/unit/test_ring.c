@@ -173,6 +173,23 @@ static void a_full_area_is_all_handed_out(void **state)
 	assert_int_equal(v[0].iov_len, AUX_LEN - 100);
 }
 
+/* A unit stops at the last whole page, and does not begin with less. */
+static void an_area_without_a_whole_page_is_full(void **state)
+{
+	struct iovec v[2];
+
+	(void)state;
+	assert_true(fake_skip_aux(fd, AUX_LEN - PAGE));
+	assert_int_equal(pio_ring_peek_aux(&ring, v), 1);
+	assert_false(ring.aux_full);
+	assert_true(fake_skip_aux(fd, 8));
+	assert_int_equal(pio_ring_peek_aux(&ring, v), 1);
+	assert_true(ring.aux_full);
+	pio_ring_release_aux(&ring);
+	assert_int_equal(pio_ring_peek_aux(&ring, v), 0);
+	assert_false(ring.aux_full);
+}
+
 static void the_tail_does_not_move_before_release(void **state)
 {
 	uint8_t rec[16] = { 0 };
@@ -346,6 +363,7 @@ int main(void)
 		T(a_record_across_the_end_is_two_spans),
 		T(aux_bytes_survive_many_wraps),
 		T(a_full_area_is_all_handed_out),
+		T(an_area_without_a_whole_page_is_full),
 		T(the_tail_does_not_move_before_release),
 		T(what_comes_after_the_peek_is_not_released),
 		T(with_aux_first_no_byte_comes_before_its_record),
