@@ -67,7 +67,7 @@ fuzzers   := $(addprefix $(O)/fuzz/bin/,$(fuzz))
 BUILD_DEPS = gcc make pkg-config libelf-dev libjansson-dev libipt-dev libzydis-dev \
              libzstd-dev libtraceevent-dev
 TEST_DEPS  = libcmocka-dev linux-perf mandoc shellcheck python3 procps util-linux \
-             qemu-system-x86 busybox-static cpio
+             qemu-system-x86 busybox-static cpio gdb
 DEPS       = $(BUILD_DEPS) $(TEST_DEPS)
 
 .PHONY: all deps demo check unit e2e soft guest replay check-san fuzz torture layering lint \
