@@ -77,6 +77,7 @@
 #define FMT_AUXTRACE_AT_IDX	    32u /* u32 */
 #define FMT_AUXTRACE_AT_TID	    36u /* u32 */
 #define FMT_AUXTRACE_AT_CPU	    40u /* u32 */
+#define FMT_AUXTRACE_AT_PAUSE	    44u /* u32, ours: format/auxtrace.h */
 #define FMT_TIME_CONV_AT_SHIFT	    8u	/* u64 [perf] */
 #define FMT_TIME_CONV_AT_MULT	    16u /* u64 */
 #define FMT_TIME_CONV_AT_ZERO	    24u /* u64; the last of older recorders */

@@ -24,7 +24,7 @@ int fmt_put_auxtrace(struct fmt_buf *b, const struct fmt_auxtrace *a)
 	fmt_put_le(b, a->idx, 4);
 	fmt_put_le(b, a->tid, 4);
 	fmt_put_le(b, a->cpu, 4);
-	fmt_put_le(b, 0, 4);
+	fmt_put_le(b, a->pause_ns, 4);
 	return fmt_record_end(b, at);
 }
 

@@ -20,10 +20,14 @@
 struct fmt_auxtrace {
 	uint64_t size;	    /* bytes that follow, padding included; a multiple of 8 */
 	uint64_t offset;    /* position of the first byte in the endless AUX stream */
-	uint64_t reference; /* TSC at the time of reading, on the clock of the trace */
+	uint64_t reference; /* TSC at the time of reading, on the clock of the trace; of a snapshot:
+			       when the cpu was frozen for it */
 	uint32_t idx;	    /* queue */
 	uint32_t tid;	    /* thread of a per-thread queue, else UINT32_MAX */
 	uint32_t cpu;	    /* cpu of a per-cpu queue, else UINT32_MAX */
+	/* Of a snapshot: ns that the cpu stood still, at most UINT32_MAX; 0: not told. Nobody else
+	 * uses these bytes ("reserved", for alignment), nor looks at them. */
+	uint32_t pause_ns;
 };
 int fmt_put_auxtrace(struct fmt_buf *b, const struct fmt_auxtrace *a);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "format/ptcut.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "format/ptwalk.h"
@@ -77,13 +76,27 @@ static bool next_timed(const struct queue *q, size_t from, size_t *ret, uint64_t
 	return false;
 }
 
+static struct queue queue(const struct iovec *v, int n)
+{
+	size_t split = n > 0 ? v[0].iov_len : 0;
+
+	return (struct queue){ v, split, split + (n > 1 ? v[1].iov_len : 0) };
+}
+
+bool fmt_pt_begin(const struct iovec *v, int n, uint64_t *ret)
+{
+	struct queue q = queue(v, n);
+	size_t at;
+
+	return next_timed(&q, 0, &at, ret);
+}
+
 size_t fmt_pt_cut(const struct iovec *v, int n, uint64_t from)
 {
-	struct queue q = { .v = v, .split = n > 0 ? v[0].iov_len : 0 };
-	size_t low = 0, high, at, cut = 0;
+	struct queue q = queue(v, n);
+	size_t low = 0, high = q.total, at, cut = 0;
 	uint64_t tsc;
 
-	q.total = high = q.split + (n > 1 ? v[1].iov_len : 0);
 	if (!next_timed(&q, 0, &at, &tsc) || later(tsc, from))
 		return 0;
 	/* The cut is a PSB that is not later; from `high` on, all are. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where to enter the Intel PT trace of one queue so that all is there from some moment on: at
- * the last PSB whose TSC is not later.
+ * the last PSB whose TSC is not later; and from when on it can be read at all.
  */
 #ifndef FORMAT_PTCUT_H
 #define FORMAT_PTCUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/uio.h>
@@ -17,5 +18,7 @@
  * few places only. A PSB that lies across the two pieces is not found, so that more is kept.
  */
 size_t fmt_pt_cut(const struct iovec *v, int n, uint64_t from);
+/* The TSC (56 bits) from which on the trace can be read; false: none is there. */
+bool fmt_pt_begin(const struct iovec *v, int n, uint64_t *ret);
 
 #endif

@@ -144,6 +144,23 @@ bool pio_limits_kernel(const struct pio_limits *l)
 	return !shut_out(l) && (l->paranoid <= 1 || l->cap_perfmon);
 }
 
+uint64_t pio_limits_memory(const struct pio_sys *sys)
+{
+	static const char key[] = "MemAvailable:";
+	uint64_t kb = 0;
+	const char *p;
+	char *text;
+	size_t len;
+
+	if (pio_read_file(&text, &len, 1u << 16, "%s/meminfo", sys->proc))
+		return 0;
+	p = strstr(text, key);
+	if (p)
+		kb = strtoull(p + strlen(key), NULL, 10);
+	free(text);
+	return kb * 1024;
+}
+
 uint64_t pio_limits_mlock_budget(const struct pio_limits *l)
 {
 	uint64_t per_cpu = l->mlock_kb * 1024 / l->page * l->page, all;

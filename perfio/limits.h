@@ -40,5 +40,7 @@ bool pio_limits_kernel(const struct pio_limits *l);
 /* Bytes of rings an unprivileged user may map (perf_mmap() in kernel/events/core.c):
  * mlock_kb for each online cpu, plus RLIMIT_MEMLOCK. UINT64_MAX when not limited. */
 uint64_t pio_limits_mlock_budget(const struct pio_limits *l);
+/* Bytes that can be had without swapping (MemAvailable of /proc/meminfo); 0: not told. */
+uint64_t pio_limits_memory(const struct pio_sys *sys);
 
 #endif

@@ -30,21 +30,18 @@ static int skip(struct iovec v[2], int n, size_t cut)
 	return n;
 }
 
-int flight_area(struct session *s, size_t i)
+int flight_area(struct session *s, struct flight_hold *h)
 {
-	struct fmt_auxtrace a;
-	struct iovec v[2];
 	uint64_t from;
-	int n = snapshot_look(s, i, &a, v);
 
-	window_see_trace(s, v, n, !s->set.place[i].ring.aux_wrapped);
+	window_see_trace(s, h->trace, h->nr_trace, h->whole);
 	if (from_ticks(s, &from)) {
-		size_t cut = fmt_pt_cut(v, n, from);
+		size_t cut = fmt_pt_cut(h->trace, h->nr_trace, from);
 
-		a.offset += cut;
-		n = skip(v, n, cut);
+		h->aux.offset += cut;
+		h->nr_trace = skip(h->trace, h->nr_trace, cut);
 	}
-	return snapshot_put(s, &a, v, n);
+	return snapshot_put(s, &h->aux, h->trace, h->nr_trace);
 }
 
 /* A queue of the software source is many small pieces. In snapshots perf takes each for a trace of

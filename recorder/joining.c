@@ -168,15 +168,15 @@ static void refuse(struct session *s, int cpu, int err, const char *what)
 int joining_make_room(struct session *s)
 {
 	bool *p = realloc(s->stalled, (s->set.nr_place + 2) * sizeof(*p));
-	uint64_t *t;
+	struct flight_place *t;
 
 	if (!p)
 		return -ENOMEM;
 	s->stalled = p;
-	t = realloc(s->frozen_ns, (s->set.nr_place + 2) * sizeof(*t));
+	t = realloc(s->flight.place, (s->set.nr_place + 2) * sizeof(*t));
 	if (!t)
 		return -ENOMEM;
-	s->frozen_ns = t;
+	s->flight.place = t;
 	p[s->set.nr_place] = p[s->set.nr_place + 1] = false;
 	return 0;
 }

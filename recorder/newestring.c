@@ -52,11 +52,20 @@ static void look(struct newestring *n, uint64_t from_ns, size_t end, size_t *ret
 int newestring_copy(const struct pio_newest *r, uint64_t from_ns, struct fmt_buf *b,
 		    struct newestring *ret)
 {
-	struct newestring n = { 0 };
 	struct iovec v[2];
+	bool more;
+	int n = pio_newest_peek(r, v, &more);
+
+	return newestring_turn(v, n, more, from_ns, b, ret);
+}
+
+int newestring_turn(const struct iovec *v, int nr, bool more, uint64_t from_ns, struct fmt_buf *b,
+		    struct newestring *ret)
+{
+	struct newestring n = { .more = more };
 	size_t end, at = b->len, size;
 
-	ringwalk_begin(&walk, v, pio_newest_peek(r, v, &n.more));
+	ringwalk_begin(&walk, v, nr);
 	look(&n, from_ns, walk.total, &end);
 	*ret = n;
 	fmt_put_zero(b, end);

@@ -25,6 +25,10 @@ struct newestring {
 int newestring_copy(const struct pio_newest *r, uint64_t from_ns, struct fmt_buf *b,
 		    struct newestring *ret);
 
+/* The same for records that pio_newest_peek() gave, or a copy of them; more: as it said. */
+int newestring_turn(const struct iovec *v, int nr, bool more, uint64_t from_ns, struct fmt_buf *b,
+		    struct newestring *ret);
+
 /* What the ring holds now, while events go on writing into it: what is about to be overwritten
  * may be left out. */
 void newestring_look(const struct pio_newest *r, struct newestring *ret);

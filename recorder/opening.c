@@ -280,8 +280,8 @@ int opening_events(struct session *s)
 	if (err)
 		return err;
 	s->stalled = calloc(s->set.nr_place + 1, sizeof(*s->stalled));
-	s->frozen_ns = calloc(s->set.nr_place + 1, sizeof(*s->frozen_ns));
-	if (!s->stalled || !s->frozen_ns)
+	s->flight.place = calloc(s->set.nr_place + 1, sizeof(*s->flight.place));
+	if (!s->stalled || !s->flight.place)
 		return explain_no_memory();
 	read_time_conv(s);
 	read_clock_pair(s);

@@ -132,7 +132,7 @@ void rotation_halt(struct session *s, size_t i)
 {
 	if (!is_divided(s, i))
 		return;
-	s->frozen_ns[i] = session_now();
+	s->rotation.halted_ns = session_now();
 	if (pio_evset_halt(&s->set, 0, i))
 		log_debug("cannot halt the trace of place %zu", i);
 }
@@ -147,7 +147,7 @@ void rotation_go_on(struct session *s, size_t i)
 	err = pio_evset_go_on(&s->set, 0, i);
 	if (err)
 		s->run_err = report_stuck(s, i, err, " in the next file");
-	pause = session_now() - s->frozen_ns[i];
+	pause = session_now() - s->rotation.halted_ns;
 	if (pause > s->rotation.pause_ns)
 		s->rotation.pause_ns = pause;
 }

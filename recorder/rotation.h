@@ -32,6 +32,7 @@ struct rotation {
 	uint64_t head;		 /* with so many bytes */
 	uint64_t longest_ns;	 /* that the rings had to wait for a new file, */
 	uint64_t pause_ns;	 /* and that one trace was halted */
+	uint64_t halted_ns;	 /* CLOCK_MONOTONIC when the one at hand was */
 	bool dividing;		 /* the round at hand is the last of its file */
 	uint64_t records, aux_bytes; /* in the files before this one */
 	bool ended;		 /* a limit was reached */

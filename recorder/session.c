@@ -462,7 +462,6 @@ static void session_done(struct session *s)
 	free(s->events);
 	free(s->ids);
 	free(s->stalled);
-	free(s->frozen_ns);
 	free(s->name);
 	rotation_done(s);
 	flight_done(s);

@@ -11,6 +11,9 @@
  *   threadjoin.c threads that are started and stopped by command
  *   control.c   what can be asked of it meanwhile
  *   flight.c    rings that keep the newest and are written only on demand
+ *   flight_freeze.c, flight_hold.c, flight_take.c, flight_own.c, flight_pre.c
+ *               a snapshot: stop, copy, go on; write; in a file of its own; not all of it
+ *   flight_kept.c what a cpu had that has left
  *   snapshot.c  one such AUX area
  *   rotation.c  going on in a new file, ending at a limit
  *   trigger.c   what makes it take one
@@ -96,7 +99,6 @@ struct session {
 	sigset_t old_mask;
 	struct rlimit old_nofile;
 	bool *stalled; /* per place: its AUX event stopped in this round */
-	uint64_t *frozen_ns; /* per place: CLOCK_MONOTONIC when it was halted for a moment */
 	struct flight flight;
 	struct rotation rotation;
 	struct control control;

@@ -35,6 +35,8 @@ static int append(void *ctx, struct iovec *v, int n)
 	size_t from = m->len;
 
 	m->nr_seen = 0;
+	if (m->on_append)
+		m->on_append(m);
 	for (int i = 0; i < n; i++) {
 		assert_true(v[i].iov_len <= sizeof(m->bytes) - m->len);
 		if (v[i].iov_len)

@@ -28,6 +28,7 @@ struct mem_sink {
 	int err;		 /* what the failing call returns */
 	enum mem_fault fault;
 	bool check_each; /* mem_check_file() after every call, as if killed there */
+	void (*on_append)(const struct mem_sink *m); /* or NULL; before each append */
 	const void *seen[MEM_SEEN_MAX]; /* where the spans of the last append were */
 	int nr_seen;
 };

@@ -82,7 +82,7 @@ static int begin(void)
 		return -EIO;
 	s.source.set = &s.set;
 	s.stalled = calloc(NR_CPUS + 1, sizeof(*s.stalled));
-	s.frozen_ns = calloc(NR_CPUS + 1, sizeof(*s.frozen_ns));
+	s.flight.place = calloc(NR_CPUS + 1, sizeof(*s.flight.place));
 	s.flight.begun = s.out.published = true; /* the file has its head */
 	id = fake_event(0)->id;
 	pio_attr_bytes(&ev[0].attr, described.attr);
@@ -120,7 +120,6 @@ static int teardown(void **state)
 	ledger_done(&s.ledger);
 	spans_done(&s.spans);
 	free(s.stalled);
-	free(s.frozen_ns);
 	flight_done(&s);
 	fmt_buf_done(&s.buf);
 	if (fake_lent_fds() || fake_lent_maps() || fake_slips())

@@ -93,7 +93,6 @@ static int setup(void **state)
 		return -EIO;
 	f->s.source.set = &f->s.set;
 	f->s.stalled = calloc(NR_CPUS, sizeof(*f->s.stalled));
-	f->s.frozen_ns = calloc(NR_CPUS, sizeof(*f->s.frozen_ns));
 	fmt_writer_init(&f->s.writer, &sink, false);
 	f->s.events = calloc(1, sizeof(*f->s.events));
 	f->s.ids = calloc(1, sizeof(*f->s.ids));
@@ -119,7 +118,6 @@ static int teardown(void **state)
 	free(f->s.events);
 	free(f->s.ids);
 	free(f->s.stalled);
-	free(f->s.frozen_ns);
 	free(f);
 	fake_reset();
 	return 0;

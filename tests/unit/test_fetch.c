@@ -59,7 +59,7 @@ static int setup(void **state)
 		return -1;
 	s.source.set = &s.set;
 	s.stalled = calloc(NR_CPUS, sizeof(*s.stalled));
-	s.frozen_ns = calloc(NR_CPUS, sizeof(*s.frozen_ns));
+	s.flight.place = calloc(NR_CPUS, sizeof(*s.flight.place));
 	return flight_setup(&s) || pio_evset_enable(&s.set, PT);
 }
 
@@ -69,7 +69,6 @@ static int teardown(void **state)
 	pio_evset_done(&s.set);
 	ledger_done(&s.ledger);
 	free(s.stalled);
-	free(s.frozen_ns);
 	flight_done(&s);
 	ctlstatus_done(&s.serve.status);
 	if (fake_lent_fds() || fake_lent_maps() || fake_slips())

@@ -167,6 +167,16 @@ static void the_budget_is_mlock_kb_for_each_cpu_plus_rlimit(void **state)
 	assert_int_equal(pio_limits_mlock_budget(&l), 4 * 516 * 1024);
 }
 
+static void memory_that_can_be_had_is_what_the_kernel_says(void **state)
+{
+	struct pio_sys nowhere = pio_kernel;
+
+	(void)state;
+	nowhere.proc = "/nonexistent";
+	assert_int_equal(pio_limits_memory(&nowhere), 0);
+	assert_in_range(pio_limits_memory(&pio_kernel), 1 << 20, UINT64_C(1) << 50);
+}
+
 static void the_budget_may_be_without_end(void **state)
 {
 	const struct pio_limits base = {
@@ -199,6 +209,7 @@ int main(void)
 		T(root_of_a_user_namespace_is_nobody_to_perf),
 		T(paranoid_levels_allow_what_the_manual_says),
 		T(the_budget_is_mlock_kb_for_each_cpu_plus_rlimit),
+		T(memory_that_can_be_had_is_what_the_kernel_says),
 		T(the_budget_may_be_without_end),
 	};
 

@@ -79,6 +79,20 @@ static void test_wrap(void **state)
 	assert_int_equal(cut(n, n, (UINT64_C(7) << 56) + 15), psb[3]);
 }
 
+static void test_begin(void **state)
+{
+	size_t n = make(20000, 2048, 1000, 10);
+	struct iovec v[2] = { { trace + psb[1] + 1, 3000 }, { trace + psb[1] + 3001, n - 9000 } };
+	uint64_t first = 0;
+
+	(void)state;
+	assert_true(fmt_pt_begin(v, 2, &first)); /* within the packets behind the second one */
+	assert_int_equal(first, 1020);
+	v[0].iov_len = 100;
+	assert_false(fmt_pt_begin(v, 1, &first));
+	assert_false(fmt_pt_begin(v, 0, &first));
+}
+
 static void test_nothing_to_go_by(void **state)
 {
 	(void)state;
@@ -99,6 +113,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_moment),
 		cmocka_unit_test(test_wrap),
+		cmocka_unit_test(test_begin),
 		cmocka_unit_test(test_nothing_to_go_by),
 	};
 

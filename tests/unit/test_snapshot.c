@@ -52,7 +52,7 @@ static int setup(void **state)
 		return -EIO;
 	s.source.set = &s.set;
 	s.stalled = calloc(NR_CPUS, sizeof(*s.stalled));
-	s.frozen_ns = calloc(NR_CPUS, sizeof(*s.frozen_ns));
+	s.flight.place = calloc(NR_CPUS, sizeof(*s.flight.place));
 	s.cfg = &cfg;
 	s.events = &described;
 	s.flight.begun = s.out.published = true; /* the file has its head */
@@ -76,7 +76,6 @@ static int teardown(void **state)
 	ledger_done(&s.ledger);
 	spans_done(&s.spans);
 	free(s.stalled);
-	free(s.frozen_ns);
 	flight_done(&s);
 	fmt_buf_done(&s.buf);
 	fake_reset();
@@ -171,6 +170,54 @@ static void a_full_disk_takes_the_snapshot_back_and_tracing_goes_on(void **state
 		assert_true(fake_event(i)->enabled);
 }
 
+/* Those that are on when the first bytes of the k-th area are written. */
+static unsigned running[NR_CPUS + 1], nr_written;
+
+static void see_running(const struct mem_sink *m)
+{
+	unsigned n = 0;
+
+	(void)m;
+	for (size_t i = 0; i < fake_nr_events(); i++)
+		n += fake_event(i)->enabled;
+	if (nr_written < NR_CPUS)
+		running[nr_written++] = n;
+}
+
+static void cpus_go_on_before_anything_is_written(void **state)
+{
+	(void)state;
+	trace(0, 0, 1000);
+	trace(1, 0, 20000);
+	nr_written = 0;
+	file.on_append = see_running;
+	assert_int_equal(flight_take(&s, true, "test"), 0);
+	assert_int_equal(running[0], fake_nr_events());
+	assert_int_equal(running[1], fake_nr_events());
+	trace(1, 20000, 1); /* what is written is what was there */
+	assert_newest(nth(0), 0, 1000, 1000);
+	assert_newest(nth(1), 1, 20000, AUX_LEN);
+	assert_in_range(le_get32(nth(0).p + FMT_AUXTRACE_AT_PAUSE), 1, UINT32_MAX);
+}
+
+static void without_memory_each_goes_on_when_it_is_written(void **state)
+{
+	(void)state;
+	flight_room_close(&s);
+	trace(0, 0, 1000);
+	trace(1, 0, 20000);
+	nr_written = 0;
+	file.on_append = see_running;
+	assert_int_equal(flight_take(&s, true, "test"), 0);
+	assert_int_equal(running[0], 0);
+	assert_int_equal(running[1], fake_nr_events() / NR_CPUS);
+	for (size_t i = 0; i < fake_nr_events(); i++)
+		assert_true(fake_event(i)->enabled);
+	assert_newest(nth(0), 0, 1000, 1000);
+	assert_newest(nth(1), 1, 20000, AUX_LEN);
+	assert_int_equal(le_get32(nth(0).p + FMT_AUXTRACE_AT_PAUSE), 0);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 int main(void)
 {
@@ -178,6 +225,8 @@ int main(void)
 		T(each_cpu_is_written_and_goes_on),
 		T(the_last_snapshot_leaves_the_events_alone),
 		T(nothing_is_written_between_snapshots),
+		T(cpus_go_on_before_anything_is_written),
+		T(without_memory_each_goes_on_when_it_is_written),
 		T(a_full_disk_takes_the_snapshot_back_and_tracing_goes_on),
 	};
 

@@ -93,7 +93,7 @@ static int setup(void **state)
 			      .plan.clockid = CLOCK_MONOTONIC, .events = &described,
 			      .trigger = TRIGGER_INIT, .signal_fd = -1, .on_ns = 1 };
 	s.stalled = calloc(NR_CPUS + 1, sizeof(*s.stalled));
-	s.frozen_ns = calloc(NR_CPUS + 1, sizeof(*s.frozen_ns));
+	s.flight.place = calloc(NR_CPUS + 1, sizeof(*s.flight.place));
 	s.flight.begun = s.out.published = true; /* the file has its head */
 	if (open_own() || open_hits())
 		return -1;
@@ -113,7 +113,6 @@ static int teardown(void **state)
 	ledger_done(&s.ledger);
 	spans_done(&s.spans);
 	free(s.stalled);
-	free(s.frozen_ns);
 	flight_done(&s);
 	fmt_buf_done(&s.buf);
 	return fake_lent_fds() || fake_lent_maps() || fake_slips() ? -1 : 0;
