@@ -246,7 +246,7 @@ uint64_t fmt_judge_table_size(const struct fmt_reader *r)
 {
 	uint64_t n = 0;
 
-	if (r->pipe || le_get(r->p + FMT_HDR_SIZE, 8) != FMT_HEADER_SIZE)
+	if (r->pipe || !r->version || le_get(r->p + FMT_HDR_SIZE, 8) != FMT_HEADER_SIZE)
 		return 0;
 	for (unsigned i = 0; i < FMT_HDR_FEATURE_WORDS; i++)
 		n += (unsigned)__builtin_popcountll(word_of(r, i));

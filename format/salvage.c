@@ -130,7 +130,7 @@ static bool has_rest(const struct fmt_salvage *s)
 {
 	const struct fmt_reader *r = s->r;
 
-	return !s->table && !s->ended && s->end < r->len &&
+	return r->version && !s->table && !s->ended && s->end < r->len &&
 	       le_get64(r->p + FMT_HDR_ATTRS) < s->end;
 }
 

@@ -49,8 +49,9 @@ struct fmt_salvage {
 	struct fmt_gap held; /* expected is NULL: none */
 };
 
-/* r must have been opened over a whole file, not a stream, and must stay where it is. It is
- * moved by the walk, and knows the feature table (fmt_reader_feature()) when it is over. */
+/* r must have been opened over a whole file, not a stream, or over a part, which has records and
+ * nothing else; it must stay where it is. It is moved by the walk, and knows the feature table
+ * (fmt_reader_feature()) when it is over. */
 void fmt_salvage_begin(struct fmt_salvage *ret, struct fmt_reader *r);
 /* Once more from the start. */
 void fmt_salvage_rewind(struct fmt_salvage *s);

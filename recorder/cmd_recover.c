@@ -1,203 +1,192 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "recorder/cmd.h"
-#include "recorder/input.h"
+#include "recorder/kcoredir.h"
 #include "recorder/log.h"
 #include "recorder/opts.h"
-#include "recorder/output.h"
-#include "recorder/recover.h"
+#include "recorder/recover_job.h"
 
 #define SUFFIX ".recovered"
-
-struct order {
-	const char *path, *out;
-	bool in_place, force, json;
-	struct stat st;	    /* of the file when it was opened */
-	char *name;	    /* of the file written, owned */
-	struct input in;
-	struct recover c;
-};
 
 static void passed(void *ctx, uint64_t at)
 {
 	input_passed(ctx, at);
 }
 
-/* Is it being written, or replaced, while we read? */
-static bool has_changed(const struct order *o)
+static bool is_dir(const struct recover_job *j)
 {
-	struct stat now;
-
-	return stat(o->path, &now) || now.st_size != o->st.st_size ||
-	       now.st_ino != o->st.st_ino || now.st_dev != o->st.st_dev;
+	return S_ISDIR(j->st.st_mode);
 }
 
-/* What stands in the way before anything is read. */
-static int look_first(struct order *o)
+/* OUT, or the name of the file or directory with a suffix. */
+static char *name_out(const struct recover_job *j)
 {
-	struct stat st;
+	size_t n = strlen(j->path);
+	char *name;
 
-	if (strcmp(o->path, "-") && stat(o->path, &o->st))
-		return log_err(-errno, "cannot recover '%s'", o->path);
-	if (S_ISDIR(o->st.st_mode)) {
-		log_err(0, "'%s' is a directory", o->path);
-		log_hint("name the file in it: '%s/data'", o->path);
-		return -EISDIR;
-	}
-	if (o->in_place) {
-		o->name = realpath(o->path, NULL);
-		return o->name ? 0 : log_err(-errno, "cannot recover '%s'", o->path);
-	}
-	if (asprintf(&o->name, "%s%s", o->out ? o->out : o->path, o->out ? "" : SUFFIX) < 0) {
-		o->name = NULL;
-		return log_err(-ENOMEM, "cannot recover '%s'", o->path);
-	}
-	if (stat(o->name, &st))
-		return 0;
-	if (st.st_dev == o->st.st_dev && st.st_ino == o->st.st_ino) {
-		log_err(0, "'%s' is the file itself", o->name);
+	if (j->in_place)
+		return realpath(j->path, NULL);
+	if (j->out)
+		return strdup(j->out);
+	while (n > 1 && j->path[n - 1] == '/')
+		n--;
+	return asprintf(&name, "%.*s%s", (int)n, j->path, SUFFIX) < 0 ? NULL : name;
+}
+
+/* Something has the name already. */
+static int in_the_way(const struct recover_job *j, const struct stat *st)
+{
+	bool can_move = is_dir(j) ? kcoredir_is(j->name) : S_ISREG(st->st_mode);
+
+	if (st->st_dev == j->st.st_dev && st->st_ino == j->st.st_ino) {
+		log_err(0, "'%s' is the %s itself", j->name, is_dir(j) ? "directory" : "file");
 		log_hint("--in-place mends it where it is");
 		return -EEXIST;
 	}
-	if (o->force && S_ISREG(st.st_mode))
+	if (j->force && can_move)
 		return 0;
-	log_err(-EEXIST, "cannot write '%s'", o->name);
-	if (S_ISREG(st.st_mode))
+	log_err(-EEXIST, "cannot write '%s'", j->name);
+	if (can_move)
 		log_hint("--force writes it all the same, and keeps this one as '%s.old'",
-			 o->name);
+			 j->name);
 	return -EEXIST;
 }
 
-static int read_file(struct order *o)
+/* What stands in the way before anything is read. */
+static int look_first(struct recover_job *j)
 {
-	const struct fmt_reader *r = &o->c.r;
-	int err = input_open(&o->in, o->path);
+	struct stat st;
 
-	if (err && !o->in.r.bad_what)
-		return log_err(err, "cannot read '%s'", o->path);
-	err = input_receive(&o->in);
-	if (err)
-		return log_err(err, "cannot read '%s'", o->path);
-	err = recover_scan(&o->c, o->in.bytes.p, o->in.bytes.len, passed, &o->in);
+	if (strcmp(j->path, "-") && stat(j->path, &j->st))
+		return log_err(-errno, "cannot recover '%s'", j->path);
+	errno = ENOMEM;
+	j->name = name_out(j);
+	if (!j->name)
+		return log_err(-errno, "cannot recover '%s'", j->path);
+	return j->in_place || stat(j->name, &st) ? 0 : in_the_way(j, &st);
+}
+
+static int scan(struct recover_job *j)
+{
+	const struct fmt_reader *r = &j->c.r;
+	int err = recover_scan(&j->c, j->in.bytes.p, j->in.bytes.len, passed, &j->in);
+
 	if (err && !r->bad_what)
-		return log_err(err, "cannot recover '%s'", o->path);
+		return log_err(err, "cannot recover '%s'", j->path);
+	if (err && !is_dir(j) && recover_in_dir(j))
+		return err;
 	if (err)
-		log_err(0, "nothing can be recovered of '%s': at byte %" PRIu64 " (0x%" PRIx64
-			"): expected %s", o->path, r->bad_at, r->bad_at, r->bad_what);
+		log_err(0, "nothing can be recovered of '%s%s': at byte %" PRIu64 " (0x%" PRIx64
+			"): expected %s", j->path, is_dir(j) ? "/data" : "", r->bad_at,
+			r->bad_at, r->bad_what);
 	return err;
 }
 
-static int say(const struct order *o, int err)
+static int read_all(struct recover_job *j)
 {
-	if (err == -ENODATA)
-		log_err(0, "nothing can be recovered of '%s': it has no %s", o->path,
-			o->c.r.nr_events ? "whole record" : "event");
-	else if (err)
-		log_err(err, "cannot write '%s'", o->name);
-	return err;
-}
+	int err = input_open(&j->in, j->path);
 
-static int put_under(struct order *o, struct output *out)
-{
-	struct fmt_sink sink = output_sink(out, true);
-	const struct stat *st = &o->st;
-	int err = recover_write(&o->c, &sink);
-
+	if (err == -EISDIR)
+		return log_err(0, "'%s' is no recording: it has no file 'data'", j->path), err;
+	if (err && !j->in.r.bad_what)
+		return log_err(err, "cannot read '%s'", j->path);
+	err = input_receive(&j->in);
+	if (err)
+		return log_err(err, "cannot read '%s'", j->path);
+	err = scan(j);
 	if (err)
 		return err;
-	if (o->in_place && fchown(out->fd, st->st_uid, st->st_gid))
-		return -errno;
-	if (st->st_mode && fchmod(out->fd, st->st_mode & 0777))
-		return -errno;
-	err = sink.sync(out);
-	if (err)
-		return err;
-	if (o->in_place && has_changed(o))
-		return -ETXTBSY;
-	return o->in_place ? output_replace(out) : output_publish(out);
+	if (is_dir(j))
+		return recover_scan_parts(j);
+	return strcmp(j->path, "-") && recover_in_dir(j) ? -EISDIR : 0;
 }
 
-static int write_file(struct order *o)
+bool recover_job_lost(const struct recover_job *j)
 {
-	struct output out = OUTPUT_INIT;
-	int err = output_open(&out, o->name);
+	bool lost = recover_lost(&j->c);
 
-	if (!err && out.stream)
-		err = -ESPIPE;
-	if (!err)
-		err = put_under(o, &out);
-	if (!err)
-		err = output_close(&out);
-	output_done(&out);
-	return say(o, err);
+	for (size_t i = 0; i < j->nr_parts; i++)
+		lost = lost || recover_lost(&j->parts[i]);
+	return lost;
 }
 
-static int patch_file(struct order *o)
+bool recover_job_sound(const struct recover_job *j)
 {
-	struct output out = OUTPUT_INIT;
-	struct fmt_sink sink;
-	int err = 0;
+	bool sound = recover_sound(&j->c);
 
-	out.name = o->name;
-	out.fd = open(o->name, O_RDWR | O_CLOEXEC);
-	if (out.fd < 0)
-		return say(o, -errno);
-	sink = output_sink(&out, true);
-	if (has_changed(o))
-		err = -ETXTBSY;
-	if (!err)
-		err = recover_patch(&o->c, &sink);
-	if (!err)
-		err = output_close(&out);
-	output_done(&out);
-	return say(o, err);
+	for (size_t i = 0; i < j->nr_parts; i++)
+		sound = sound && recover_sound(&j->parts[i]);
+	return sound;
 }
 
-static int report(struct order *o, const char *out, bool patched)
+static int report(struct recover_job *j, const char *out, bool patched)
 {
-	const struct recover_report r = { .path = o->path, .out = out, .patched = patched };
+	const struct recover_report r = {
+		.path = j->path, .out = out, .patched = patched,
+		.in = &j->in, .parts = j->parts, .nr_parts = j->nr_parts,
+	};
 
-	if (!o->json) {
-		recover_print_text(&o->c, &r);
+	if (!j->json) {
+		recover_print_text(&j->c, &r);
 		return 0;
 	}
-	return recover_print_json(&o->c, &r) ?
+	return recover_print_json(&j->c, &r) ?
 		       log_err(-ENOMEM, "cannot print what was recovered") : 0;
 }
 
-/* Exit status. */
-static int recover(struct order *o)
+static int write_out(struct recover_job *j, bool *patched)
 {
-	bool patch;
-	int err = look_first(o);
+	const struct recover_file f = {
+		.c = &j->c, .from = j->path, .name = j->name, .st = j->st,
+		.in_place = j->in_place,
+	};
+
+	if (is_dir(j)) {
+		*patched = j->in_place;
+		return recover_dir(j);
+	}
+	if (!j->in_place)
+		recover_leave_dir(&j->c);
+	return recover_file(&f, patched);
+}
+
+/* Exit status. */
+static int recover(struct recover_job *j)
+{
+	bool patched = false;
+	int err = look_first(j);
 
 	if (!err)
-		err = read_file(o);
+		err = read_all(j);
 	if (err)
 		return EXIT_FAILED;
-	if (recover_sound(&o->c) && (!o->out || o->in_place))
-		return report(o, NULL, false) ? EXIT_FAILED : EXIT_OK;
-	patch = o->in_place && recover_can_patch(&o->c);
-	if (!o->in_place)
-		recover_leave_dir(&o->c);
-	err = patch ? patch_file(o) : write_file(o);
+	if (recover_job_sound(j) && (!j->out || j->in_place))
+		return report(j, NULL, false) ? EXIT_FAILED : EXIT_OK;
+	err = write_out(j, &patched);
 	if (!err)
-		err = report(o, o->name, patch);
+		err = report(j, j->name, patched);
 	if (err)
 		return EXIT_FAILED;
-	return recover_lost(&o->c) ? EXIT_WITH_LOSSES : EXIT_OK;
+	return recover_job_lost(j) ? EXIT_WITH_LOSSES : EXIT_OK;
+}
+
+static void job_done(struct recover_job *j)
+{
+	for (size_t i = 0; i < j->nr_parts; i++)
+		recover_done(&j->parts[i]);
+	free(j->parts);
+	recover_done(&j->c);
+	input_done(&j->in);
+	free(j->name);
 }
 
 /* What is wrong with the options, or NULL. */
-static const char *contradiction(const struct order *o)
+static const char *contradiction(const struct recover_job *o)
 {
 	if (o->out && o->in_place)
 		return "-o OUT and --in-place exclude each other";
@@ -211,10 +200,10 @@ static const char *contradiction(const struct order *o)
 
 int cmd_recover(int argc, char **argv)
 {
-	struct order o = { 0 };
+	struct recover_job o = { 0 };
 	const struct opt opt[] = {
 		{ 'o', "output", "OUT", OPT_STR, &o.out, NULL,
-		  "write this file (default: FILE" SUFFIX ")" },
+		  "write this file or directory (default: FILE" SUFFIX ")" },
 		{ 0, "in-place", NULL, OPT_FLAG, &o.in_place, NULL, "mend FILE itself" },
 		{ 0, "force", NULL, OPT_FLAG, &o.force, NULL,
 		  "write OUT although it is there; it is kept as OUT.old" },
@@ -239,8 +228,6 @@ int cmd_recover(int argc, char **argv)
 	if (wrong)
 		return opts_wrong(&opts, "%s", wrong), EXIT_USAGE;
 	status = recover(&o);
-	recover_done(&o.c);
-	input_done(&o.in);
-	free(o.name);
+	job_done(&o);
 	return status;
 }

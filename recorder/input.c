@@ -195,7 +195,7 @@ static int open_part(struct input *in, int dir, const char *name)
 }
 
 /* The data.N of a directory: perf reads every regular file of such a name. */
-static int open_parts(struct input *in, int dir)
+static int map_parts(struct input *in, int dir)
 {
 	DIR *d = fdopendir(dup(dir));
 	struct dirent *e;
@@ -210,6 +210,13 @@ static int open_parts(struct input *in, int dir)
 	closedir(d);
 	if (!err && in->nr_parts)
 		qsort(in->parts, in->nr_parts, sizeof(*in->parts), by_number);
+	return err;
+}
+
+static int open_parts(struct input *in, int dir)
+{
+	int err = map_parts(in, dir);
+
 	for (size_t i = 0; !err && i < in->nr_parts; i++)
 		err = fmt_reader_open_part(&in->parts[i].r, &in->r, in->parts[i].bytes.p,
 					   in->parts[i].bytes.len);
@@ -226,6 +233,12 @@ static int open_dir(struct input *in, int dir)
 	in->dir = strdup(in->path);
 	if (!in->dir)
 		return -ENOMEM;
+	for (size_t n = strlen(in->dir); n > 1 && in->dir[n - 1] == '/'; n--)
+		in->dir[n - 1] = '\0';
+	if (asprintf(&in->data, "%s/data", in->dir) < 0) {
+		in->data = NULL;
+		return -ENOMEM;
+	}
 	/* A fifo in it would be waited for. */
 	fd = openat(dir, "data", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
@@ -305,16 +318,48 @@ static void release(struct input_bytes *b)
 	*b = (struct input_bytes){ 0 };
 }
 
+static void part_done(struct input_part *p)
+{
+	fmt_reader_done(&p->r);
+	release(&p->bytes);
+	free(p->path);
+}
+
+static bool is_whole(const struct input_bytes *b)
+{
+	uint64_t magic = b->len < 8 ? 0 : le_get64(b->p);
+
+	return magic == FMT_MAGIC || magic == FMT_MAGIC_V1 || magic == FMT_MAGIC_SWAPPED;
+}
+
+int input_find_parts(struct input *in)
+{
+	int dir = open(in->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	size_t n = 0;
+
+	if (dir < 0)
+		return -errno;
+	if (!in->nr_parts)
+		err = map_parts(in, dir);
+	close(dir);
+	for (size_t i = 0; i < in->nr_parts; i++) {
+		if (is_whole(&in->parts[i].bytes))
+			part_done(&in->parts[i]);
+		else
+			in->parts[n++] = in->parts[i];
+	}
+	in->nr_parts = n;
+	return err;
+}
+
 void input_done(struct input *in)
 {
-	for (size_t i = 0; i < in->nr_parts; i++) {
-		fmt_reader_done(&in->parts[i].r);
-		release(&in->parts[i].bytes);
-		free(in->parts[i].path);
-	}
+	for (size_t i = 0; i < in->nr_parts; i++)
+		part_done(&in->parts[i]);
 	free(in->parts);
 	fmt_reader_done(&in->r);
 	release(&in->bytes);
+	free(in->data);
 	free(in->dir);
 	*in = (struct input){ 0 };
 }
@@ -324,7 +369,7 @@ const char *input_path_of(const struct input *in, const struct fmt_reader *r)
 	for (size_t i = 0; i < in->nr_parts; i++)
 		if (r == &in->parts[i].r)
 			return in->parts[i].path;
-	return in->path;
+	return in->data ? in->data : in->path;
 }
 
 bool input_looks_pt(const struct input *in)

@@ -49,6 +49,7 @@ struct input {
 	const char *path; /* as given */
 	struct input_as as;
 	char *dir;	  /* the directory, or NULL */
+	char *data;	  /* "DIR/data" then */
 	struct fmt_reader r;
 	struct input_part *parts; /* by number */
 	size_t nr_parts;
@@ -88,11 +89,15 @@ void input_passed(struct input *in, uint64_t at);
 int input_receive(struct input *in);
 /* Back to the first record. Not for streams that are still arriving. */
 void input_rewind(struct input *in);
-/* The path of the reader's file, for messages. */
+/* The path of the reader's file, for messages: of a directory, that of the file in it. */
 const char *input_path_of(const struct input *in, const struct fmt_reader *r);
 /* A file without a name, in $TMPDIR or /tmp or memory: for what has to be kept and is as
  * much as the input. A descriptor or -errno. */
 int input_temporary(void);
+/* For who mends a recording that is a directory: its data.N, also where nothing in `data` says
+ * that there are any, or `data` cannot be read. Their readers are not opened. What is a
+ * perf.data file of its own is none of them. 0 or what a system call gave. */
+int input_find_parts(struct input *in);
 /* Bytes of the file and its parts, as far as they have come. */
 uint64_t input_size(const struct input *in);
 

@@ -38,7 +38,7 @@ static int join_kcore(char *ret, const char *dir, const char *name)
 	return n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
-int kcoredir_make(const char *path)
+int kcoredir_make(const char *path, bool with_kcore)
 {
 	char sub[PATH_MAX];
 	int err = join(sub, path, "kcore_dir");
@@ -47,11 +47,19 @@ int kcoredir_make(const char *path)
 		return err;
 	if (mkdir(path, DIR_MODE))
 		return -errno;
-	if (!mkdir(sub, DIR_MODE))
+	if (!with_kcore || !mkdir(sub, DIR_MODE))
 		return 0;
 	err = -errno;
 	(void)rmdir(path);
 	return err;
+}
+
+static bool is_part(const char *name)
+{
+	static const char data[] = "data.";
+	const size_t n = sizeof(data) - 1;
+
+	return !strncmp(name, data, n) && name[n] && !name[n + strspn(name + n, "0123456789")];
 }
 
 static bool known(const char *name)
@@ -61,7 +69,7 @@ static bool known(const char *name)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(name, names[i]))
 			return true;
-	return false;
+	return is_part(name);
 }
 
 bool kcoredir_is(const char *path)
@@ -80,12 +88,26 @@ bool kcoredir_is(const char *path)
 	return data && !other;
 }
 
+static void remove_parts(const char *path)
+{
+	DIR *d = opendir(path);
+	struct dirent *e;
+
+	if (!d)
+		return;
+	while ((e = readdir(d)))
+		if (is_part(e->d_name))
+			(void)unlinkat(dirfd(d), e->d_name, 0);
+	closedir(d);
+}
+
 int kcoredir_remove(const char *path)
 {
 	char sub[PATH_MAX], file[PATH_MAX];
 
 	if (!join(file, path, "data"))
 		(void)unlink(file);
+	remove_parts(path);
 	if (!join(sub, path, "kcore_dir")) {
 		for (size_t i = 0; i < sizeof(kcore_files) / sizeof(*kcore_files); i++)
 			if (!join(file, sub, kcore_files[i]))
@@ -155,6 +177,59 @@ static int put_text(const char *dir, const char *name, const char *text, size_t 
 	int fd = create(dir, name);
 
 	return fd < 0 ? fd : finish(fd, write_all(fd, text, len));
+}
+
+static int copy_bytes(int to, int from, void *chunk)
+{
+	ssize_t n;
+	int err = 0;
+
+	while (!err && (n = read(from, chunk, CHUNK))) {
+		if (n > 0)
+			err = write_all(to, chunk, (size_t)n);
+		else if (errno != EINTR)
+			err = -errno;
+	}
+	return err;
+}
+
+static int copy_file(const char *dir, const char *from, const char *name, void *chunk)
+{
+	char old[PATH_MAX];
+	int err = join_kcore(old, from, name), in, out;
+
+	if (err)
+		return err;
+	in = open(old, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (in < 0)
+		return errno == ENOENT ? 0 : -errno;
+	out = create(dir, name);
+	err = out < 0 ? out : finish(out, copy_bytes(out, in, chunk));
+	close(in);
+	return err;
+}
+
+int kcoredir_copy(const char *path, const char *from)
+{
+	const size_t n = sizeof(kcore_files) / sizeof(*kcore_files);
+	char sub[PATH_MAX], old[PATH_MAX];
+	int err = join(sub, path, "kcore_dir");
+	struct stat st;
+	void *chunk;
+
+	if (!err)
+		err = join(old, from, "kcore_dir");
+	if (err || stat(old, &st))
+		return err;
+	if (mkdir(sub, DIR_MODE) && errno != EEXIST)
+		return -errno;
+	chunk = malloc(CHUNK);
+	if (!chunk)
+		return -ENOMEM;
+	for (size_t i = 0; i < n && !err; i++)
+		err = copy_file(sub, from, kcore_files[i], chunk);
+	free(chunk);
+	return err;
 }
 
 static int put_head(int fd, const struct pio_kcore *k, const struct pio_kcore_area *a,

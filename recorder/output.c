@@ -108,7 +108,7 @@ static int open_in_dir(struct output *o)
 	return err;
 }
 
-int output_open_dir(struct output *ret, const char *name)
+int output_open_dir(struct output *ret, const char *name, bool with_kcore)
 {
 	struct output o = OUTPUT_INIT;
 	struct stat st;
@@ -120,7 +120,7 @@ int output_open_dir(struct output *ret, const char *name)
 		return S_ISDIR(st.st_mode) ? -EISDIR : -ENOTDIR;
 	if (asprintf(&o.temp, "%s.%d.tmp", name, (int)getpid()) < 0)
 		return -ENOMEM;
-	err = kcoredir_make(o.temp);
+	err = kcoredir_make(o.temp, with_kcore);
 	if (err) {
 		free(o.temp);
 		return err;

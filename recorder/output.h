@@ -39,9 +39,10 @@ struct output {
 
 /* 0, -ENOTTY (stdout is a terminal), or what open(2) said. Files get mode 0600. */
 __attribute__((warn_unused_result)) int output_open(struct output *ret, const char *name);
-/* NAME as a directory with a kcore_dir to be filled, at o->temp. 0, -ENOTDIR (NAME is a FIFO
- * or the like), -EISDIR (a directory that is no recording), or -errno. */
-__attribute__((warn_unused_result)) int output_open_dir(struct output *ret, const char *name);
+/* NAME as a directory at o->temp, with a kcore_dir to be filled or without. 0, -ENOTDIR (NAME is
+ * a FIFO or the like), -EISDIR (a directory that is no recording), or -errno. */
+__attribute__((warn_unused_result))
+int output_open_dir(struct output *ret, const char *name, bool with_kcore);
 /* Give the file its name; nothing for a stream. 0, -EEXIST (fresh, and the name is not free: it
  * may be given another), or -errno. */
 __attribute__((warn_unused_result)) int output_publish(struct output *o);

@@ -26,7 +26,7 @@ static bool told_to_stop(void *ctx)
 
 int recfile_create(struct session *s, struct output *ret, const char *name)
 {
-	int err = s->cfg->kcore ? output_open_dir(ret, name) : output_open(ret, name);
+	int err = s->cfg->kcore ? output_open_dir(ret, name, true) : output_open(ret, name);
 
 	if (err)
 		return err;

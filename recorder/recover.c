@@ -125,6 +125,40 @@ static int walk(struct recover *c)
 	return err ? err : got;
 }
 
+/* What the records of a part tell, features of its head say. */
+static void join_facts(struct recover_facts *f, const struct recover_facts *part)
+{
+	if (part->last_ns && (!f->last_ns || part->first_ns < f->first_ns))
+		f->first_ns = part->first_ns;
+	if (part->last_ns > f->last_ns)
+		f->last_ns = part->last_ns;
+	if (part->nr_cpus > f->nr_cpus)
+		f->nr_cpus = part->nr_cpus;
+	f->zipped = f->zipped || part->zipped;
+}
+
+int recover_scan_part(struct recover *ret, struct recover *head, const void *p, uint64_t len,
+		      void (*passed)(void *ctx, uint64_t at), void *ctx)
+{
+	int err;
+
+	*ret = (struct recover){ .p = p, .len = len, .passed = passed, .ctx = ctx, .head = head };
+	ret->facts.dsos = head->facts.dsos;
+	(void)fmt_reader_open_part(&ret->r, &head->r, p, len);
+	fmt_salvage_begin(&ret->s, &ret->r);
+	err = walk(ret);
+	if (err)
+		return err;
+	head->nr_parts++;
+	join_facts(&head->facts, &ret->facts);
+	return recover_judge_features(head);
+}
+
+bool recover_has_parts(const struct recover *c)
+{
+	return c->features[FMT_FEAT_DIR_FORMAT].fate != RECOVER_ABSENT || !c->s.table;
+}
+
 int recover_scan(struct recover *ret, const void *p, uint64_t len,
 		 void (*passed)(void *ctx, uint64_t at), void *ctx)
 {
@@ -144,7 +178,8 @@ int recover_scan(struct recover *ret, const void *p, uint64_t len,
 
 void recover_done(struct recover *c)
 {
-	dsos_free(c->facts.dsos);
+	if (!c->head)
+		dsos_free(c->facts.dsos);
 	fmt_buf_done(&c->facts.build_ids);
 	fmt_reader_done(&c->r);
 	*c = (struct recover){ 0 };
@@ -165,7 +200,7 @@ static bool announces(const struct recover *c)
 {
 	uint64_t bits = 0;
 
-	if (c->r.version == 1 || le_get64(c->p + FMT_HDR_SIZE) != FMT_HEADER_SIZE)
+	if (c->r.version != 2 || le_get64(c->p + FMT_HDR_SIZE) != FMT_HEADER_SIZE)
 		return false;
 	for (unsigned i = 0; i < FMT_HDR_FEATURE_WORDS; i++)
 		bits |= le_get64(c->p + FMT_HDR_FEATURES + 8 * i);

@@ -30,6 +30,7 @@
 #include "format/writer.h"
 
 struct dsos;
+struct input;
 
 enum {
 	RECOVER_GAPS_MAX = 64,
@@ -92,6 +93,8 @@ struct recover {
 	struct recover_facts facts;
 	struct recover_chunk chunks[RECOVER_CHUNKS_MAX]; /* the last ones, a ring */
 	uint64_t nr_chunks;
+	struct recover *head; /* of a part: the file `data` beside it; else NULL */
+	size_t nr_parts;      /* of a head: those that were scanned */
 
 	/* When set: bytes before `at` are not needed for a while. */
 	void (*passed)(void *ctx, uint64_t at);
@@ -105,6 +108,15 @@ int recover_scan(struct recover *ret, const void *p, uint64_t len,
 		 void (*passed)(void *ctx, uint64_t at), void *ctx);
 void recover_done(struct recover *c);
 
+/* The same of a data.N of a recording that is a directory. *head is what its `data` gave, which
+ * learns what the records of this part tell; it must stay where it is and be done later. 0 or
+ * -ENOMEM. */
+int recover_scan_part(struct recover *ret, struct recover *head, const void *p, uint64_t len,
+		      void (*passed)(void *ctx, uint64_t at), void *ctx);
+/* May the records of this file go on in data.N beside it? They do when it says so, and when what
+ * would have said so is not there. */
+bool recover_has_parts(const struct recover *c);
+
 /* Was anything lost, of what the file once held? */
 bool recover_lost(const struct recover *c);
 /* Is there nothing to mend? */
@@ -113,7 +125,8 @@ bool recover_sound(const struct recover *c);
 /* The mended file will stand alone: without the data.N of a directory, whose mark would make
  * readers look for them. */
 void recover_leave_dir(struct recover *c);
-/* Writes the finished file. 0, -ENODATA when there is no whole record or no event (perf
+/* Writes the finished file, or part: then there is neither header nor feature, and no record is
+ * none too few. 0, -ENODATA when there is no whole record or no event (perf
  * opens no such file; nothing is written then), -ENOMEM, or what the sink returned. */
 int recover_write(struct recover *c, const struct fmt_sink *sink);
 
@@ -137,6 +150,9 @@ struct recover_report {
 	const char *path;
 	const char *out; /* what was written, or NULL */
 	bool patched;	 /* out is path, mended without a copy */
+	const struct input *in;
+	const struct recover *parts; /* of a directory: one for each of in->parts */
+	size_t nr_parts;
 };
 void recover_print_text(const struct recover *c, const struct recover_report *r);
 int recover_print_json(const struct recover *c, const struct recover_report *r);

@@ -169,6 +169,7 @@ int recover_judge_features(struct recover *c)
 	rebuild(c, FMT_FEAT_BRANCH_STACK, has_branches(c));
 	rebuild(c, FMT_FEAT_NRCPUS, c->facts.nr_cpus > 0);
 	rebuild(c, FMT_FEAT_SAMPLE_TIME, c->facts.last_ns > 0);
+	rebuild(c, FMT_FEAT_DIR_FORMAT, c->nr_parts > 0);
 	return judge_build_ids(c);
 }
 
@@ -209,6 +210,9 @@ static bool is_own(unsigned feat)
 	return feat == FMT_FEAT_TRACING_DATA || feat == FMT_FEAT_AUXTRACE;
 }
 
+/* PERF_DIR_VERSION: data.N beside the file. */
+static const uint8_t dir_version[8] = { 1 };
+
 int recover_values(const struct recover *c, struct recover_own *own, struct fmt_features *ret)
 {
 	const struct recover_feature *all = c->features;
@@ -232,6 +236,8 @@ int recover_values(const struct recover *c, struct recover_own *own, struct fmt_
 			put_raw(own, &f, i, own->build_ids.data, own->build_ids.len);
 		else if (i == FMT_FEAT_BRANCH_STACK && rebuilt(c, i))
 			put_raw(own, &f, i, NULL, 0);
+		else if (i == FMT_FEAT_DIR_FORMAT && rebuilt(c, i))
+			put_raw(own, &f, i, dir_version, sizeof(dir_version));
 		else if (all[i].fate == RECOVER_KEPT && !is_own(i))
 			put_raw(own, &f, i, all[i].p, all[i].len);
 	}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/input.h"
 #include "recorder/jtree.h"
 #include "recorder/recover.h"
 
@@ -90,23 +91,44 @@ static json_t *dropped(const struct recover *c, int *err)
 	return a;
 }
 
+/* What is said of each file: of the one, or of `data` and its parts. */
+static void set_found(json_t *o, const struct recover *c, int *err)
+{
+	jtree_set(o, "bytes", jtree_number(c->len), err);
+	jtree_set(o, "state", jtree_text(recover_state(c)), err);
+	jtree_set(o, "records", records(c, err), err);
+	jtree_set(o, "trace", trace(c, err), err);
+	jtree_set(o, "dropped", dropped(c, err), err);
+	jtree_set(o, "dropped_places", jtree_number(c->nr_gaps), err);
+	jtree_set(o, "dropped_bytes", jtree_number(c->gap_bytes), err);
+}
+
+static json_t *parts(const struct recover_report *r, int *err)
+{
+	json_t *a = json_array(), *o;
+
+	for (size_t i = 0; i < r->nr_parts; i++) {
+		o = json_object();
+		jtree_set(o, "file", jtree_text(r->in->parts[i].path), err);
+		set_found(o, &r->parts[i], err);
+		jtree_append(a, o, err);
+	}
+	return a;
+}
+
 int recover_print_json(const struct recover *c, const struct recover_report *r)
 {
 	json_t *o = json_object();
 	int err = 0;
 
 	jtree_set(o, "file", jtree_text(r->path), &err);
-	jtree_set(o, "bytes", jtree_number(c->len), &err);
 	jtree_set(o, "form", jtree_text(c->r.pipe ? "pipe" : "file"), &err);
-	jtree_set(o, "state", jtree_text(recover_state(c)), &err);
+	set_found(o, c, &err);
 	jtree_set(o, "killed", json_boolean(c->s.killed), &err);
 	jtree_set(o, "data", data(c, &err), &err);
-	jtree_set(o, "records", records(c, &err), &err);
-	jtree_set(o, "trace", trace(c, &err), &err);
 	jtree_set(o, "features", features(c, r->out, &err), &err);
-	jtree_set(o, "dropped", dropped(c, &err), &err);
-	jtree_set(o, "dropped_places", jtree_number(c->nr_gaps), &err);
-	jtree_set(o, "dropped_bytes", jtree_number(c->gap_bytes), &err);
+	jtree_set(o, "directory", jtree_text(r->in->dir), &err);
+	jtree_set(o, "parts", parts(r, &err), &err);
 	jtree_set(o, "output", jtree_text(r->out), &err);
 	jtree_set(o, "patched", json_boolean(r->patched), &err);
 	return jtree_print(o, err);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "format/le.h"
+#include "recorder/input.h"
 #include "recorder/recover.h"
 #include "recorder/units.h"
 
@@ -18,15 +19,10 @@ static void put_place(uint64_t at, const char *expected)
 	printf(" at byte %" PRIu64 " (0x%" PRIx64 "): expected %s\n", at, at, expected);
 }
 
-static void put_head(const struct recover *c, const char *path)
+static void put_what(const struct recover *c)
 {
 	const struct fmt_salvage *s = &c->s;
 
-	printf("%-10s ", "file");
-	put_safe(path);
-	printf(", %s", recover_state(c));
-	if (c->r.pipe)
-		fputs(", pipe form", stdout);
 	if (s->killed)
 		fputs("; data.size was never stored", stdout);
 	else if (s->impossible)
@@ -34,9 +30,20 @@ static void put_head(const struct recover *c, const char *path)
 		       le_get64(c->p + FMT_HDR_DATA_SIZE));
 	else if (s->missing)
 		printf("; %" PRIu64 " bytes are missing", s->missing);
-	else if (s->declared && s->declared != s->end)
+	else if (s->declared && s->declared != s->end && !c->head)
 		printf("; data.size is %" PRIu64 ", not %" PRIu64,
 		       s->end - c->r.data_offset, s->declared - c->r.data_offset);
+}
+
+/* A file, or one of a directory. */
+static void put_head(const struct recover *c, const char *what, const char *path)
+{
+	printf("%-10s ", what);
+	put_safe(path);
+	printf(", %s", recover_state(c));
+	if (c->r.pipe)
+		fputs(", pipe form", stdout);
+	put_what(c);
 	putchar('\n');
 }
 
@@ -81,10 +88,8 @@ static void put_features(const struct recover *c, enum recover_fate fate, const 
 		putchar('\n');
 }
 
-static void put_dropped(const struct recover *c)
+static void put_gaps(const struct recover *c)
 {
-	char buf[20];
-
 	for (size_t i = 0; i < c->nr_gaps && i < RECOVER_GAPS_MAX; i++) {
 		printf("%-10s %" PRIu64 " bytes", "dropped", c->gaps[i].len);
 		put_place(c->gaps[i].at, c->gaps[i].expected);
@@ -92,6 +97,13 @@ static void put_dropped(const struct recover *c)
 	if (c->nr_gaps > RECOVER_GAPS_MAX)
 		printf("%-10s in %" PRIu64 " more places; %" PRIu64 " bytes in all\n", "dropped",
 		       c->nr_gaps - RECOVER_GAPS_MAX, c->gap_bytes);
+}
+
+static void put_dropped(const struct recover *c)
+{
+	char buf[20];
+
+	put_gaps(c);
 	for (unsigned i = 0; i < RECOVER_FEATURES; i++) {
 		if (c->features[i].fate != RECOVER_DROPPED)
 			continue;
@@ -110,20 +122,35 @@ static void put_nothing(const struct recover *c)
 	       c->r.pipe ? "; -o OUT makes a finished file in header form of it" : "");
 }
 
-void recover_print_text(const struct recover *c, const struct recover_report *r)
+static void put_parts(const struct recover_report *r)
 {
-	put_head(c, r->path);
-	put_records(c);
-	put_torn(c);
-	if (!r->out) {
-		put_features(c, RECOVER_KEPT, "has");
-		put_nothing(c);
-		return;
+	for (size_t i = 0; i < r->nr_parts; i++) {
+		put_head(&r->parts[i], "part", r->in->parts[i].path);
+		put_records(&r->parts[i]);
+		put_torn(&r->parts[i]);
+		put_gaps(&r->parts[i]);
 	}
-	put_features(c, RECOVER_KEPT, "kept");
-	put_features(c, RECOVER_REBUILT, "rebuilt");
-	put_dropped(c);
+}
+
+static void put_done(const struct recover *c, const struct recover_report *r)
+{
 	printf("%-10s ", r->patched ? "mended" : "wrote");
 	put_safe(r->out);
 	fputs(c->r.pipe ? ", in header form\n" : "\n", stdout);
+}
+
+void recover_print_text(const struct recover *c, const struct recover_report *r)
+{
+	put_head(c, "file", r->in->dir ? input_path_of(r->in, &r->in->r) : r->path);
+	put_records(c);
+	put_torn(c);
+	put_features(c, RECOVER_KEPT, r->out ? "kept" : "has");
+	if (r->out)
+		put_features(c, RECOVER_REBUILT, "rebuilt");
+	put_dropped(c);
+	put_parts(r);
+	if (r->out)
+		put_done(c, r);
+	else
+		put_nothing(c);
 }

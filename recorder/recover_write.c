@@ -235,18 +235,30 @@ static int write_all(struct flow *f, struct recover_own *own)
 	return err ? err : fmt_writer_finish(&f->w, &v);
 }
 
+static int write_whole(struct flow *f)
+{
+	struct recover_own *own;
+	int err;
+
+	if (!f->c->nr_data || !f->c->r.nr_events)
+		return -ENODATA;
+	own = calloc(1, sizeof(*own));
+	if (!own)
+		return -ENOMEM;
+	err = write_all(f, own);
+	recover_own_done(own);
+	free(own);
+	return err;
+}
+
+/* A part is a stretch of records, to which the writer has nothing to add: as of a stream. */
 int recover_write(struct recover *c, const struct fmt_sink *sink)
 {
-	struct recover_own *own = calloc(1, sizeof(*own));
 	struct flow f = { .c = c };
 	int err;
 
-	if (!own)
-		return -ENOMEM;
-	fmt_writer_init(&f.w, sink, false);
-	err = c->nr_data && c->r.nr_events ? write_all(&f, own) : -ENODATA;
-	recover_own_done(own);
-	free(own);
+	fmt_writer_init(&f.w, sink, c->head != NULL);
+	err = c->head ? put_data(&f) : write_whole(&f);
 	fmt_buf_done(&f.inflated);
 	fmt_writer_done(&f.w);
 	return err;

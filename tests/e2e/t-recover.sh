@@ -126,7 +126,7 @@ want 1 "$AUXREC" recover --in-place start
 [ "$(wc -c <start)" = 300 ] || fail "--in-place changed what it could not mend"
 mkdir dir
 want 1 "$AUXREC" recover dir
-said 'dir/data'
+said "no file 'data'"
 want 1 "$AUXREC" recover missing
 want 1 "$AUXREC" recover -o /nonexistent/x torn
 only torn sound pipe link empty text big start dir
@@ -193,7 +193,7 @@ f.write(struct.pack('<IHH', 68, 0, 8) * 11)
 EOF
 grep -q __asan_init "$AUXREC" && limit=unlimited || limit=6000000 # its shadow alone is larger
 # shellcheck disable=SC2016
-want 0 sh -c 'ulimit -v $2; exec "$1" recover --json --in-place huge' sh "$AUXREC" $limit
+want 0 sh -c 'ulimit -v $2; exec "$1" recover --json --in-place huge' sh "$AUXREC" "$limit"
 [ "$(json out 'd["records"]["whole"], d["trace"]["bytes"], d["patched"]')" = \
 	"(12, 4296015880, True)" ] || fail "huge: $(cat out)"
 [ "$(du -k huge | cut -f 1)" -lt 1000 ] || fail "a hole was filled"

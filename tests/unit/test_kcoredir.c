@@ -98,7 +98,7 @@ static void code_and_tables_are_copied(void **state)
 {
 	(void)state;
 	umask(022);
-	assert_int_equal(kcoredir_make(at), 0);
+	assert_int_equal(kcoredir_make(at, true), 0);
 	assert_int_equal(kcoredir_fill(at, &f->sys, &bytes, &what), 0);
 	assert_int_equal(bytes, 0x3000 + 0x12000 + 0x2000);
 	assert_int_equal(check_kcore("rec/kcore_dir/kcore"), bytes);
@@ -115,7 +115,7 @@ static void code_and_tables_are_copied(void **state)
 static void what_is_missing_is_named(void **state)
 {
 	(void)state;
-	assert_int_equal(kcoredir_make(at), 0);
+	assert_int_equal(kcoredir_make(at, true), 0);
 	fixture_file(f, "proc/kallsyms", "0000000000000000 T _text\n");
 	assert_int_equal(kcoredir_fill(at, &f->sys, &bytes, &what), -EACCES);
 	assert_string_equal(what, "/proc/kallsyms");
@@ -132,7 +132,7 @@ static void a_kernel_without_modules_is_copied_too(void **state)
 {
 	(void)state;
 	unlink(path("proc/modules"));
-	assert_int_equal(kcoredir_make(at), 0);
+	assert_int_equal(kcoredir_make(at, true), 0);
 	assert_int_equal(kcoredir_fill(at, &f->sys, &bytes, &what), 0);
 	assert_text("rec/kcore_dir/modules", "");
 }
@@ -143,7 +143,7 @@ static void modules_that_keep_moving_are_ebusy(void **state)
 	(void)state;
 	unlink(path("proc/modules"));
 	assert_int_equal(symlink("/proc/sys/kernel/random/uuid", path("proc/modules")), 0);
-	assert_int_equal(kcoredir_make(at), 0);
+	assert_int_equal(kcoredir_make(at, true), 0);
 	assert_int_equal(kcoredir_fill(at, &f->sys, &bytes, &what), -EBUSY);
 	assert_string_equal(what, "/proc/modules");
 }
@@ -152,15 +152,21 @@ static void only_recordings_are_taken_for_such(void **state)
 {
 	(void)state;
 	assert_false(kcoredir_is(at));
-	assert_int_equal(kcoredir_make(at), 0);
+	assert_int_equal(kcoredir_make(at, true), 0);
 	assert_false(kcoredir_is(at)); /* no data */
 	fixture_file(f, "rec/data", "x");
 	assert_true(kcoredir_is(at));
 	assert_false(kcoredir_is(path("rec/data")));
+	fixture_file(f, "rec/data.0", "x");
+	fixture_file(f, "rec/data.17", "x");
+	assert_true(kcoredir_is(at));
 	fixture_file(f, "rec/letter", "x");
 	assert_false(kcoredir_is(at));
+	fixture_file(f, "rec/data.x", "x");
 	assert_int_equal(kcoredir_remove(at), -ENOTEMPTY);
 	assert_true(is_there("rec/letter"));
+	assert_true(is_there("rec/data.x"));
+	assert_false(is_there("rec/data.17"));
 }
 
 static void make_and_publish(const char *name, bool dir)
@@ -168,7 +174,7 @@ static void make_and_publish(const char *name, bool dir)
 	struct output o = OUTPUT_INIT;
 	const char *full = strdup(path(name));
 
-	assert_int_equal(dir ? output_open_dir(&o, full) : output_open(&o, full), 0);
+	assert_int_equal(dir ? output_open_dir(&o, full, true) : output_open(&o, full), 0);
 	assert_int_equal(write(o.fd, dir ? "dir" : "file", dir ? 3 : 4), dir ? 3 : 4);
 	assert_int_equal(output_publish(&o), 0);
 	assert_int_equal(output_close(&o), 0);
@@ -181,7 +187,7 @@ static void a_directory_gets_its_name_when_it_is_published(void **state)
 	struct output o = OUTPUT_INIT;
 
 	(void)state;
-	assert_int_equal(output_open_dir(&o, at), 0);
+	assert_int_equal(output_open_dir(&o, at, true), 0);
 	assert_false(is_there("rec"));
 	assert_true(!access(o.temp, F_OK));
 	assert_int_equal(output_publish(&o), 0);
@@ -198,7 +204,7 @@ static void one_that_is_not_published_goes(void **state)
 	char temp[128];
 
 	(void)state;
-	assert_int_equal(output_open_dir(&o, at), 0);
+	assert_int_equal(output_open_dir(&o, at, true), 0);
 	assert_int_equal(kcoredir_fill(o.temp, &f->sys, &bytes, &what), 0);
 	snprintf(temp, sizeof(temp), "%s", o.temp);
 	output_done(&o);
@@ -227,11 +233,11 @@ static void other_directories_are_not_moved_or_removed(void **state)
 
 	(void)state;
 	fixture_file(f, "rec/letter", "x");
-	assert_int_equal(output_open_dir(&o, at), -EISDIR);
+	assert_int_equal(output_open_dir(&o, at, true), -EISDIR);
 	assert_int_equal(output_open(&o, at), -EISDIR);
 	assert_int_equal(rename(at, path("rec.old")), 0);
 	make_and_publish("rec", true); /* nothing to move */
-	assert_int_equal(output_open_dir(&o, at), 0);
+	assert_int_equal(output_open_dir(&o, at, true), 0);
 	assert_int_equal(output_publish(&o), -EISDIR);
 	output_done(&o);
 	assert_true(is_there("rec.old/letter"));
@@ -244,7 +250,7 @@ static void what_is_neither_file_nor_directory_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(mkfifo(at, 0600), 0);
-	assert_int_equal(output_open_dir(&o, at), -ENOTDIR);
+	assert_int_equal(output_open_dir(&o, at, true), -ENOTDIR);
 }
 
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
