@@ -133,11 +133,9 @@ static void done(void)
 	free(s.events);
 	free(s.ids);
 	free(s.stalled);
-	free(s.frozen_ns);
 	s.events = NULL;
 	s.ids = NULL;
 	s.stalled = NULL;
-	s.frozen_ns = NULL;
 }
 
 static int teardown(void **state)
