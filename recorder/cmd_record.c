@@ -99,6 +99,8 @@ static int check(struct rec_config *c)
 	c->follow = c->command && !task && !c->all && (!c->cpus.n || c->per_thread);
 	if (c->ip_log && !c->follow)
 		return usage("--soft-ips needs a command that is recorded");
+	if (c->soft_step && !c->follow)
+		return usage("--soft-step needs a command that is recorded");
 	if (c->ip_log && access(c->ip_log, W_OK)) {
 		log_err(-errno, "cannot write into '%s' of --soft-ips", c->ip_log);
 		return EXIT_USAGE;

@@ -76,6 +76,7 @@ static int open_soft(struct session *s)
 		.tsc = softpmu_tsc(&p->pt),
 		.pin = true,
 		.window = s->cfg->snapshot ? plan_flight_len(p) : 0,
+		.step = s->cfg->soft_step,
 		.ip_log = s->cfg->ip_log,
 	};
 	int err = soft_new(&s->source.soft, &c);

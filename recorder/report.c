@@ -41,8 +41,9 @@ void report_start(const struct session *s)
 	log_info("recording %s of %s (source %s: %s)", what[s->plan.source],
 		 target(s, who, sizeof(who)), source_names[s->plan.source], s->plan.why);
 	if (s->plan.source == SOURCE_SOFT)
-		log_info("every instruction is stepped: expect the program to run thousands of "
-			 "times slower");
+		log_info("the program stops at every %s: expect it to run %s of times slower",
+			 s->cfg->soft_step ? "instruction" : "branch",
+			 s->cfg->soft_step ? "thousands" : "hundreds");
 	if (s->plan.nr_tracepoint)
 		log_info("with %zu tracepoint%s", s->plan.nr_tracepoint,
 			 s->plan.nr_tracepoint == 1 ? "" : "s");

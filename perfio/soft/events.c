@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stops that tell of the birth, the change or the end of a thread: ptrace(2). */
+#include "perfio/soft/block.h"
 #include "perfio/soft/resume.h"
 
 #include <errno.h>
@@ -37,6 +38,16 @@ static uint64_t clone_flags(const struct soft_thread *t, int event)
 	return event == PTRACE_EVENT_VFORK ? CLONE_VM | CLONE_VFORK : 0;
 }
 
+/* A child's memory is a copy of its parent's, with what is planted in that. */
+static int copy_memory(const struct soft_thread *t, struct soft_thread *child)
+{
+	int err = soft_mem_open(&child->mem, child->tid);
+
+	if (!err)
+		err = soft_mem_inherit(child->mem, t->mem, t->mem->refs > 1);
+	return err;
+}
+
 static int on_clone(struct soft *s, struct soft_thread *t, int event)
 {
 	unsigned long tid = 0;
@@ -59,7 +70,7 @@ static int on_clone(struct soft *s, struct soft_thread *t, int event)
 		if (flags & CLONE_VM)
 			c->mem = soft_mem_get(t->mem);
 		else
-			err = soft_mem_open(&c->mem, c->tid);
+			err = copy_memory(t, c);
 	}
 	if (err)
 		return soft_unless_killed(err);
@@ -93,15 +104,26 @@ static int on_exec(struct soft *s, struct soft_thread *t)
 	return soft_resume(s, t, 0);
 }
 
-static int on_exit_event(struct soft *s, struct soft_thread *t)
+/* It was killed; before that it may have got on, and nobody could report it. */
+static void got_on(struct soft_thread *t)
 {
 	uint64_t ip;
 
-	/* Killed after its last step, but before that could be reported. */
-	if (t->mode == SOFT_USER && !t->restarting && !soft_peek_ip(t, &ip) && ip != t->insn.ip) {
+	if (t->dying || t->mode != SOFT_USER || t->restarting)
+		return;
+	if (t->running) {
+		if (soft_block_cut(t))
+			soft_thread_cut(t);
+	} else if (!soft_peek_ip(t, &ip) && ip != t->insn.ip) {
 		soft_thread_ran(t, ip);
 		t->insn.ip = ip;
 	}
+}
+
+static int on_exit_event(struct soft *s, struct soft_thread *t)
+{
+	got_on(t);
+	t->running = false;
 	if (t->mode != SOFT_FREE)
 		soft_thread_cut(t);
 	t->mode = SOFT_EXITING;
@@ -117,11 +139,16 @@ static int on_group_stop(struct soft *s, struct soft_thread *t)
 	uint64_t ip;
 
 	if (s->detaching) {
+		int err = t->running ? soft_block_paused(t) : 0;
+
+		if (err)
+			return soft_unless_killed(err);
+		if (t->running)
+			return soft_let_go(s, t, PTRACE_CONT, 0);
 		if (t->mode != SOFT_USER || t->restarting || soft_peek_ip(t, &ip) ||
 		    ip == t->insn.ip)
 			return soft_detach_thread(s, t, 0);
-		return ptrace(PTRACE_SINGLESTEP, t->tid, NULL, NULL) ?
-		       soft_unless_killed(-errno) : 0;
+		return soft_step(s, t, 0);
 	}
 	t->listening = true;
 	return ptrace(PTRACE_LISTEN, t->tid, NULL, NULL) ? soft_unless_killed(-errno) : 0;
@@ -134,9 +161,11 @@ static int on_event_stop(struct soft *s, struct soft_thread *t, int sig)
 
 	if (sig != SIGTRAP || (s->detaching && t->mode == SOFT_USER))
 		return on_group_stop(s, t);
-	if (t->mode != SOFT_NEW)
+	err = t->running ? soft_block_paused(t) : 0;
+	if (!err && t->mode != SOFT_NEW)
 		return soft_resume(s, t, 0);
-	err = soft_peek_ip(t, &ip);
+	if (!err)
+		err = soft_peek_ip(t, &ip);
 	if (err)
 		return soft_unless_killed(err);
 	return soft_resume_at(s, t, ip);

@@ -42,15 +42,22 @@ static enum soft_class by_mnemonic(const ZydisDecodedInstruction *z)
 	case ZYDIS_MNEMONIC_PUSHF:
 	case ZYDIS_MNEMONIC_PUSHFQ:
 		return SOFT_PUSHF;
+	case ZYDIS_MNEMONIC_UD0:
+	case ZYDIS_MNEMONIC_UD1:
+	case ZYDIS_MNEMONIC_UD2:
+	case ZYDIS_MNEMONIC_ENCLU:
+		return SOFT_ALONE;
 	default:
-		return SOFT_OTHER;
+		return z->attributes & ZYDIS_ATTRIB_IS_PRIVILEGED ? SOFT_ALONE : SOFT_OTHER;
 	}
 }
 
 static enum soft_class classify(const ZydisDecodedInstruction *z)
 {
 	/* Transactions are no branches to Intel PT; stepped, they abort at once. */
-	if (z->mnemonic == ZYDIS_MNEMONIC_XBEGIN || z->mnemonic == ZYDIS_MNEMONIC_XABORT)
+	if (z->mnemonic == ZYDIS_MNEMONIC_XBEGIN)
+		return SOFT_ALONE;
+	if (z->mnemonic == ZYDIS_MNEMONIC_XABORT)
 		return SOFT_OTHER;
 	switch (z->meta.category) {
 	case ZYDIS_CATEGORY_COND_BR:
@@ -77,6 +84,70 @@ static enum soft_class classify(const ZydisDecodedInstruction *z)
 	}
 }
 
+static bool sized(const ZydisDecodedInstruction *z)
+{
+	for (unsigned k = 0; k < z->raw.prefix_count; k++)
+		if (z->raw.prefixes[k].value == 0x66 || z->raw.prefixes[k].value == 0x67)
+			return true;
+	return false;
+}
+
+/* Opcodes: SDM vol. 2D, tables. */
+static uint8_t condition(const ZydisDecodedInstruction *z)
+{
+	if (z->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && z->opcode >= 0xe0)
+		return (uint8_t)(SOFT_IF_LOOPNE + (z->opcode & 3));
+	return z->opcode & 15;
+}
+
+static uint8_t segment(const ZydisDecodedInstruction *z)
+{
+	if (z->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_FS)
+		return SOFT_REG_FS;
+	return z->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS ? SOFT_REG_GS : SOFT_REG_NONE;
+}
+
+/* Forms of addresses: SDM vol. 2A, 2.1.5 and 2.2.1. */
+static void operand(struct soft_operand *ret, const ZydisDecodedInstruction *z)
+{
+	const unsigned mod = z->raw.modrm.mod, rm = z->raw.modrm.rm;
+	const unsigned b = z->raw.rex.B * 8u, x = z->raw.rex.X * 8u;
+	struct soft_operand o = { .memory = mod != 3, .base = (uint8_t)(b + rm),
+				  .index = SOFT_REG_NONE, .seg = segment(z),
+				  .disp = (int32_t)z->raw.disp.value };
+
+	if (o.memory && rm == 4) {
+		o.base = (uint8_t)(b + z->raw.sib.base);
+		if (x + z->raw.sib.index != 4)
+			o.index = (uint8_t)(x + z->raw.sib.index);
+		o.scale = z->raw.sib.scale;
+		if (!mod && z->raw.sib.base == 5)
+			o.base = SOFT_REG_NONE;
+	} else if (!mod && rm == 5) {
+		o.base = SOFT_REG_RIP;
+	}
+	*ret = o;
+}
+
+static void depends(struct soft_insn *i, const ZydisDecodedInstruction *z)
+{
+	i->sized = sized(z);
+	switch ((enum soft_class)i->cls) {
+	case SOFT_JCC:
+		i->cond = condition(z);
+		break;
+	case SOFT_RET:
+		i->pops = (uint16_t)z->raw.imm[0].value.u;
+		break;
+	case SOFT_JMP_IND:
+	case SOFT_CALL_IND:
+		operand(&i->from, z);
+		break;
+	default:
+		break;
+	}
+}
+
 void soft_insn_decode(struct soft_insn *ret, uint64_t ip, const uint8_t *p, size_t n)
 {
 	struct soft_insn i = { .ip = ip, .cls = SOFT_BAD };
@@ -91,6 +162,7 @@ void soft_insn_decode(struct soft_insn *ret, uint64_t ip, const uint8_t *p, size
 		if (z.raw.imm[0].is_relative)
 			i.rel = (int32_t)z.raw.imm[0].value.s;
 		i.legacy = z.mnemonic == ZYDIS_MNEMONIC_INT;
+		depends(&i, &z);
 	}
 	*ret = i;
 }
@@ -100,7 +172,16 @@ void soft_insn_fresh(struct soft_insn *ret, struct soft_mem *m, uint64_t ip)
 	uint8_t b[ZYDIS_MAX_INSTRUCTION_LENGTH];
 
 	soft_insn_decode(ret, ip, b, soft_mem_read(m, ip, b, sizeof(b)));
-	ret->gen = m->gen;
+	ret->gen = m->code_gen;
+}
+
+/* Code that is fixed has been read already, most of the time, a page at once. */
+static void decode_fixed(struct soft_insn *ret, struct soft_mem *m, uint64_t ip)
+{
+	uint8_t b[ZYDIS_MAX_INSTRUCTION_LENGTH];
+
+	soft_insn_decode(ret, ip, b, soft_plants_code(&m->plants, ip, b, sizeof(b)));
+	ret->gen = m->code_gen;
 }
 
 void soft_insn_at(struct soft_insn *ret, struct soft_mem *m, uint64_t ip)
@@ -109,11 +190,15 @@ void soft_insn_at(struct soft_insn *ret, struct soft_mem *m, uint64_t ip)
 
 	if (!m->cache)
 		m->cache = calloc((size_t)1 << CACHE_BITS, sizeof(*m->cache));
-	if (m->cache && m->cache[slot].ip == ip && m->cache[slot].gen == m->gen) {
+	if (m->cache && m->cache[slot].ip == ip && m->cache[slot].gen == m->code_gen) {
 		*ret = m->cache[slot];
 		return;
 	}
-	soft_insn_fresh(ret, m, ip);
-	if (m->cache && ret->len && soft_mem_is_fixed(m, ip))
+	if (!soft_mem_is_fixed(m, ip)) {
+		soft_insn_fresh(ret, m, ip);
+		return;
+	}
+	decode_fixed(ret, m, ip);
+	if (m->cache && ret->len)
 		m->cache[slot] = *ret;
 }

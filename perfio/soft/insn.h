@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kind of instruction is at an address. The only user of Zydis. */
+/*
+ * What kind of instruction is at an address, and of a branch: what it depends on. The only
+ * user of Zydis.
+ */
 #ifndef PERFIO_SOFT_INSN_H
 #define PERFIO_SOFT_INSN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +27,21 @@ enum soft_class {
 	SOFT_INT,     /* int3 and its kin: the program's own trap */
 	SOFT_SHADOW,  /* may swallow the trap that should follow it */
 	SOFT_PUSHF,   /* shows the program the trap flag */
+	SOFT_ALONE,   /* may fault or go elsewhere by its nature: ud2, hlt, xbegin */
+};
+
+/* When a SOFT_JCC jumps: 0 to 15 as in the low bits of the opcode of jcc, and then: */
+enum soft_cond { SOFT_IF_LOOPNE = 16, SOFT_IF_LOOPE, SOFT_IF_LOOP, SOFT_IF_RCXZ };
+
+/* Registers by their numbers in machine code: rax 0, rcx 1, ... r15 15, and then: */
+enum soft_reg { SOFT_REG_RIP = 16, SOFT_REG_FS, SOFT_REG_GS, SOFT_REG_NONE };
+
+/* What SOFT_JMP_IND and SOFT_CALL_IND read their target from. */
+struct soft_operand {
+	bool memory; /* else: register `base` */
+	uint8_t base, index, seg; /* enum soft_reg */
+	uint8_t scale;		  /* 0 to 3: index times 1 to 8 */
+	int32_t disp;
 };
 
 struct soft_insn {
@@ -31,7 +50,11 @@ struct soft_insn {
 	uint32_t gen;
 	uint8_t len; /* 0 for SOFT_BAD */
 	uint8_t cls; /* enum soft_class */
-	uint8_t legacy; /* SYSCALL: int 0x80, whose numbers are those of i386 */
+	bool legacy; /* SYSCALL: int 0x80, whose numbers are those of i386 */
+	bool sized;  /* a branch with a size prefix, of which makers of CPUs think differently */
+	uint8_t cond;  /* JCC: enum soft_cond */
+	uint16_t pops; /* RET: bytes beside the address */
+	struct soft_operand from; /* JMP_IND, CALL_IND */
 };
 
 /* Decode n bytes found at ip. */

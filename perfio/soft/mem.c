@@ -24,8 +24,10 @@ static void free_mem(struct soft_mem *m)
 		close(m->mem_fd);
 	if (m->maps_fd >= 0)
 		close(m->maps_fd);
+	soft_plants_done(&m->plants);
 	free(m->code);
 	free(m->cache);
+	free(m->runs);
 	free(m);
 }
 
@@ -37,7 +39,7 @@ int soft_mem_open(struct soft_mem **ret, pid_t pid)
 	if (!m)
 		return -ENOMEM;
 	m->refs = 1;
-	m->gen = 1;
+	m->code_gen = 1;
 	m->maps_fd = -1;
 	err = m->mem_fd = open_proc(pid, "mem", O_RDWR);
 	if (err < 0)
@@ -45,6 +47,7 @@ int soft_mem_open(struct soft_mem **ret, pid_t pid)
 	err = m->maps_fd = open_proc(pid, "maps", O_RDONLY);
 	if (err < 0)
 		goto out;
+	m->plants.fd = m->mem_fd;
 	*ret = m;
 	return 0;
 out:
@@ -68,7 +71,10 @@ size_t soft_mem_read(const struct soft_mem *m, uint64_t addr, void *p, size_t n)
 {
 	ssize_t got = pread(m->mem_fd, p, n, (off_t)addr);
 
-	return got < 0 ? 0 : (size_t)got;
+	if (got <= 0)
+		return 0;
+	soft_plants_overlay(&m->plants, addr, p, (size_t)got);
+	return (size_t)got;
 }
 
 size_t soft_mem_write(const struct soft_mem *m, uint64_t addr, const void *p, size_t n)
@@ -78,11 +84,31 @@ size_t soft_mem_write(const struct soft_mem *m, uint64_t addr, const void *p, si
 	return put < 0 ? 0 : (size_t)put;
 }
 
-void soft_mem_changed(struct soft_mem *m)
+int soft_mem_inherit(struct soft_mem *m, const struct soft_mem *parent, bool shared)
 {
-	/* 0 marks entries of the decode cache that were never used. */
-	if (!++m->gen)
-		m->gen = 1;
+	m->stepped = parent->stepped;
+	return soft_plants_fork(&m->plants, &parent->plants, shared);
+}
+
+bool soft_mem_holds_code(const struct soft_mem *m, uint64_t begin, uint64_t end)
+{
+	if (m->maps_gen != m->code_gen)
+		return true;
+	for (size_t i = 0; i < m->nr_code; i++)
+		if (m->code[i].begin < end && m->code[i].end > begin)
+			return true;
+	return false;
+}
+
+void soft_mem_changed(struct soft_mem *m, uint64_t begin, uint64_t end, bool code)
+{
+	m->gen++;
+	if (!code && !soft_mem_holds_code(m, begin, end))
+		return;
+	soft_plants_withdraw(&m->plants, begin, end);
+	/* 0 marks entries of the caches that were never used. */
+	if (!++m->code_gen)
+		m->code_gen = 1;
 }
 
 static bool add_range(struct soft_mem *m, uint64_t begin, uint64_t end)
@@ -122,7 +148,7 @@ static void read_maps(struct soft_mem *m)
 	int fd;
 
 	m->nr_code = 0;
-	m->code_gen = m->gen;
+	m->maps_gen = m->code_gen;
 	fd = dup(m->maps_fd);
 	if (fd < 0)
 		return;
@@ -141,10 +167,17 @@ static void read_maps(struct soft_mem *m)
 
 bool soft_mem_is_fixed(struct soft_mem *m, uint64_t addr)
 {
-	if (m->code_gen != m->gen)
+	size_t low = 0, high;
+
+	if (m->maps_gen != m->code_gen)
 		read_maps(m);
-	for (size_t i = 0; i < m->nr_code; i++)
-		if (addr >= m->code[i].begin && addr < m->code[i].end)
-			return true;
-	return false;
+	for (high = m->nr_code; low < high;) {
+		size_t mid = low + (high - low) / 2;
+
+		if (addr >= m->code[mid].end)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < m->nr_code && addr >= m->code[low].begin;
 }

@@ -3,12 +3,15 @@
 #ifndef PERFIO_SOFT_MEM_H
 #define PERFIO_SOFT_MEM_H
 
+#include "perfio/soft/plants.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct soft_insn;
+struct soft_run;
 
 struct soft_range {
 	uint64_t begin, end;
@@ -17,11 +20,15 @@ struct soft_range {
 struct soft_mem {
 	unsigned refs;
 	int mem_fd, maps_fd; /* both stay with this address space across an execve */
-	uint32_t gen;	     /* counts changes of mappings; never 0 */
-	uint32_t code_gen;   /* gen at which `code` was read */
-	struct soft_range *code;
+	uint32_t gen;	     /* counts changes of mappings */
+	uint32_t code_gen;   /* those of them that may concern code; never 0 */
+	uint32_t maps_gen;   /* code_gen at which `code` was read */
+	struct soft_range *code; /* in order */
 	size_t nr_code, cap_code;
 	struct soft_insn *cache; /* insn.c's */
+	struct soft_run *runs;	 /* runs.c's */
+	struct soft_plants plants;
+	bool stepped; /* nothing is to be planted here any more */
 };
 
 /* 0 or -errno of open(2), -ENOMEM. */
@@ -30,12 +37,20 @@ int soft_mem_open(struct soft_mem **ret, pid_t pid);
 struct soft_mem *soft_mem_get(struct soft_mem *m);
 void soft_mem_put(struct soft_mem *m); /* NULL is fine */
 
-/* Bytes read or written; fewer than n at the end of what is mapped. */
+/* A forked child's, still empty: it has its parent's plants. `shared`: so has somebody else
+ * than the parent, who may have planted since. 0 or -ENOMEM. */
+__attribute__((warn_unused_result))
+int soft_mem_inherit(struct soft_mem *m, const struct soft_mem *parent, bool shared);
+
+/* Bytes read or written, of the program as it is without us; fewer than n at the end of what
+ * is mapped. */
 size_t soft_mem_read(const struct soft_mem *m, uint64_t addr, void *p, size_t n);
 size_t soft_mem_write(const struct soft_mem *m, uint64_t addr, const void *p, size_t n);
 
-/* A thread has changed mappings. */
-void soft_mem_changed(struct soft_mem *m);
+/* Does a change of what is mapped in [begin, end) concern code? */
+bool soft_mem_holds_code(const struct soft_mem *m, uint64_t begin, uint64_t end);
+/* A thread has changed what is mapped in [begin, end); `code`: into something that may run. */
+void soft_mem_changed(struct soft_mem *m, uint64_t begin, uint64_t end, bool code);
 /* Code at addr cannot change without soft_mem_changed(): private, read-only, of a file. */
 bool soft_mem_is_fixed(struct soft_mem *m, uint64_t addr);
 

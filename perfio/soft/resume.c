@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfio/soft/resume.h"
+#include "perfio/soft/block.h"
+#include "perfio/soft/wait.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -27,45 +29,152 @@ int soft_peek(const struct soft_thread *t, size_t at, uint64_t *ret)
 	return 0;
 }
 
-int soft_peek_ip(const struct soft_thread *t, uint64_t *ret)
-{
-	return soft_peek(t, offsetof(struct user_regs_struct, rip), ret);
-}
-
 int soft_peek_regs(const struct soft_thread *t, struct user_regs_struct *ret)
 {
 	return ptrace(PTRACE_GETREGS, t->tid, NULL, ret) ? -errno : 0;
 }
 
-/* It runs on without us; a signal that was to be delivered still is. */
-int soft_detach_thread(struct soft *s, struct soft_thread *t, int sig)
+int soft_regs(struct soft_thread *t)
 {
-	int err = ptrace(PTRACE_DETACH, t->tid, NULL, (long)sig) ? -errno : 0;
+	int err = t->has_regs ? 0 : soft_peek_regs(t, &t->regs);
 
-	if (err)
-		return soft_unless_killed(err);
-	soft_table_remove(s, t);
+	t->has_regs = !err;
+	return err;
+}
+
+int soft_peek_ip(const struct soft_thread *t, uint64_t *ret)
+{
+	if (!t->has_regs)
+		return soft_peek(t, offsetof(struct user_regs_struct, rip), ret);
+	*ret = t->regs.rip;
 	return 0;
 }
 
-/* Let t go on, with a signal for it or 0. */
+static int set_regs(struct soft_thread *t)
+{
+	bool set = t->new_regs;
+
+	t->has_regs = t->new_regs = false;
+	return set && ptrace(PTRACE_SETREGS, t->tid, NULL, &t->regs) ? -errno : 0;
+}
+
+int soft_let_go(struct soft *s, struct soft_thread *t, int how, int sig)
+{
+	int err = set_regs(t);
+
+	t->resumed = soft_ticks(s);
+	if (!err && ptrace((enum __ptrace_request)how, t->tid, NULL, (long)sig))
+		err = -errno;
+	/* Nothing of what it was told, nor of what its registers were to be, came about. */
+	t->dying = err == -ESRCH;
+	return soft_unless_killed(err);
+}
+
+/* Longest instruction: SDM vol. 2A, 2.3.11. */
+enum { INSN_MAX = 15 };
+
+static size_t length(const struct soft_insn *i)
+{
+	return i->len ? i->len : INSN_MAX;
+}
+
+/* While an instruction is as the program wrote it, no other thread may come by. */
+int soft_step(struct soft *s, struct soft_thread *t, int sig)
+{
+	struct soft_plants *p = t->mode == SOFT_USER && t->mem ? &t->mem->plants : NULL;
+	bool shared;
+	int err;
+
+	s->stats.steps++;
+	if (!p || !soft_plants_among(p, t->insn.ip, length(&t->insn)))
+		return soft_let_go(s, t, PTRACE_SINGLESTEP, sig);
+	shared = t->mem->refs > 1;
+	if (shared)
+		soft_quiesce(s, t);
+	soft_plants_lift(p, t->insn.ip, length(&t->insn));
+	t->lifted = true;
+	err = soft_let_go(s, t, PTRACE_SINGLESTEP, sig);
+	if (shared && !err && soft_await(t))
+		soft_stepped(t);
+	return err;
+}
+
+void soft_stepped(struct soft_thread *t)
+{
+	if (t->lifted)
+		soft_plants_lower(&t->mem->plants, t->insn.ip, length(&t->insn));
+	t->lifted = false;
+}
+
+/* A thread of m in user space may meet a plant. */
+static bool needs_plants(const struct soft *s, const struct soft_mem *m)
+{
+	for (size_t i = 0; i < s->nr_live; i++) {
+		const struct soft_thread *t = s->live[i];
+
+		if (t->mem == m && soft_runs_user(t) && !t->parked)
+			return true;
+	}
+	return false;
+}
+
+static int detach(struct soft *s, struct soft_thread *t)
+{
+	int err = set_regs(t);
+
+	if (!err && ptrace(PTRACE_DETACH, t->tid, NULL, (long)t->signal))
+		err = -errno;
+	t->parked = false;
+	if (!err)
+		soft_table_remove(s, t);
+	return soft_unless_killed(err);
+}
+
+static int detach_all(struct soft *s, struct soft_mem *m)
+{
+	int err = 0;
+
+	for (size_t i = s->nr_live; i-- > 0 && !err;)
+		if (s->live[i]->mem == m && s->live[i]->parked)
+			err = detach(s, s->live[i]);
+	return err;
+}
+
+int soft_detach_thread(struct soft *s, struct soft_thread *t, int sig)
+{
+	struct soft_mem *m;
+	int err;
+
+	t->signal = sig;
+	if (!t->mem)
+		return detach(s, t);
+	t->parked = true;
+	if (needs_plants(s, t->mem))
+		return 0;
+	m = soft_mem_get(t->mem);
+	m->stepped = true;
+	soft_plants_withdraw(&m->plants, 0, UINT64_MAX);
+	err = detach_all(s, m);
+	soft_mem_put(m);
+	return err;
+}
+
 int soft_resume(struct soft *s, struct soft_thread *t, int sig)
 {
-	enum __ptrace_request how = PTRACE_SYSCALL;
-
 	if (s->detaching)
 		return soft_detach_thread(s, t, sig);
 	if (t->mode == SOFT_FREE || t->mode == SOFT_EXITING)
-		how = PTRACE_CONT;
-	else if (sig || (t->mode == SOFT_USER && t->insn.cls != SOFT_SYSCALL))
-		how = PTRACE_SINGLESTEP;
-	/* Only a step shows whether a handler was entered. */
-	if (how == PTRACE_SINGLESTEP && sig) {
+		return soft_let_go(s, t, PTRACE_CONT, sig);
+	if (sig) {
+		/* Only a step shows whether a handler was entered. */
 		t->injected = true;
-		t->signal = sig;
+		return soft_step(s, t, sig);
 	}
-	t->resumed = soft_ticks(s);
-	return ptrace(how, t->tid, NULL, (long)sig) ? soft_unless_killed(-errno) : 0;
+	if (t->mode != SOFT_USER || t->insn.cls == SOFT_SYSCALL)
+		return soft_let_go(s, t, PTRACE_SYSCALL, 0);
+	if (s->cfg.step || t->mem->stepped)
+		return soft_step(s, t, 0);
+	return soft_block_resume(s, t);
 }
 
 /* A new position in user space that no instruction of the program led to. */
@@ -82,6 +191,11 @@ int soft_resume_at(struct soft *s, struct soft_thread *t, uint64_t ip)
 int soft_resume_free(struct soft *s, struct soft_thread *t)
 {
 	s->stats.refused++;
+	if (t->mem) {
+		soft_quiesce(s, t);
+		t->mem->stepped = true;
+		soft_plants_withdraw(&t->mem->plants, 0, UINT64_MAX);
+	}
 	t->mode = SOFT_FREE;
 	t->injected = false;
 	return soft_resume(s, t, 0);

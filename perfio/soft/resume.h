@@ -3,14 +3,12 @@
 #ifndef PERFIO_SOFT_RESUME_H
 #define PERFIO_SOFT_RESUME_H
 
+#include "perfio/soft/remap.h"
 #include "perfio/soft/tracer.h"
 
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/user.h>
-
-/* Half of the x86-64 system call numbers: those of the x32 table have this bit. */
-enum { SOFT_X32_BIT = 0x40000000 };
 
 int soft_unless_killed(int err);
 
@@ -22,16 +20,29 @@ int soft_peek_ip(const struct soft_thread *t, uint64_t *ret);
 __attribute__((warn_unused_result))
 int soft_peek_regs(const struct soft_thread *t, struct user_regs_struct *ret);
 
+/* t->regs, of this stop. */
+__attribute__((warn_unused_result))
+int soft_regs(struct soft_thread *t);
+
 /* With a signal for it, or 0. */
 __attribute__((warn_unused_result))
 int soft_resume(struct soft *s, struct soft_thread *t, int sig);
+/* The same, by one way of ptrace(2). Registers that were changed are set. */
+__attribute__((warn_unused_result))
+int soft_let_go(struct soft *s, struct soft_thread *t, int how, int sig);
+/* One instruction, by the CPU itself; what is planted there makes way for it. */
+__attribute__((warn_unused_result))
+int soft_step(struct soft *s, struct soft_thread *t, int sig);
+/* It has stopped. */
+void soft_stepped(struct soft_thread *t);
 /* At a position in user space that no instruction of the program led to. */
 __attribute__((warn_unused_result))
 int soft_resume_at(struct soft *s, struct soft_thread *t, uint64_t ip);
 /* Unstepped, until it executes another program. */
 __attribute__((warn_unused_result))
 int soft_resume_free(struct soft *s, struct soft_thread *t);
-/* Without us; a signal that was to be delivered still is. */
+/* Without us, once no thread of its memory is left that needs what is planted there; a signal
+ * that was to be delivered still is. */
 __attribute__((warn_unused_result))
 int soft_detach_thread(struct soft *s, struct soft_thread *t, int sig);
 

@@ -5,6 +5,7 @@
  */
 #include "perfio/soft/soft.h"
 #include "perfio/soft/tracer.h"
+#include "perfio/soft/wait.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -82,19 +83,6 @@ out:
 	return err;
 }
 
-/* A status of t, if there is one or (block) as soon as there is. */
-static bool take(struct soft *s, struct soft_thread *t, bool block, int *status)
-{
-	pid_t got;
-
-	do
-		got = waitpid(t->tid, status, __WALL | (block ? 0 : WNOHANG));
-	while (got < 0 && errno == EINTR);
-	if (got < 0)
-		soft_table_remove(s, t);
-	return got > 0;
-}
-
 /* A killed thread still stops once, at its end, and the first thread of a process is not
  * over before the others are. True: something happened. */
 static bool kill_round(struct soft *s)
@@ -105,7 +93,7 @@ static bool kill_round(struct soft *s)
 		struct soft_thread *t = s->live[i];
 		int status;
 
-		if (!take(s, t, false, &status))
+		if (!soft_take(s, t, false, &status))
 			continue;
 		any = true;
 		if (WIFSTOPPED(status))
@@ -120,8 +108,10 @@ static void kill_rest(struct soft *s)
 {
 	uint64_t end = now_ns(CLOCK_MONOTONIC) + PARTING_MS * (uint64_t)1000000;
 
-	for (size_t i = 0; i < s->nr_live; i++)
+	for (size_t i = 0; i < s->nr_live; i++) {
+		s->live[i]->parked = s->live[i]->stashed = false;
 		kill(s->live[i]->pid, SIGKILL);
+	}
 	while (s->nr_live && now_ns(CLOCK_MONOTONIC) < end)
 		if (!kill_round(s))
 			sched_yield();
@@ -196,7 +186,7 @@ static struct soft_thread *sweep(struct soft *s, int *status)
 		size_t i = (s->turn + k) % s->nr_live;
 		struct soft_thread *t = s->live[i];
 
-		if (!take(s, t, false, status))
+		if (!soft_take(s, t, false, status))
 			continue;
 		s->turn = i;
 		return t;
@@ -213,7 +203,7 @@ static struct soft_thread *wait_for_user(struct soft *s, int *status)
 		if (!soft_runs_user(t))
 			continue;
 		s->turn = i;
-		return take(s, t, true, status) ? t : NULL;
+		return soft_take(s, t, true, status) ? t : NULL;
 	}
 	return NULL;
 }
@@ -243,7 +233,7 @@ static int next_stop(struct soft *s, struct soft_thread **ret, int *status)
 	uint64_t since = 0;
 	int n;
 
-	if (t && soft_runs_user(t) && s->quantum++ < QUANTUM && take(s, t, true, status)) {
+	if (t && soft_runs_user(t) && s->quantum++ < QUANTUM && soft_take(s, t, true, status)) {
 		*ret = t;
 		return 1;
 	}
@@ -298,7 +288,7 @@ static int detach_round(struct soft *s)
 		struct soft_thread *t = s->live[i];
 		int status, err;
 
-		if (!take(s, t, false, &status))
+		if (!soft_take(s, t, false, &status))
 			continue;
 		err = soft_tracer_stop(s, t, status);
 		if (err)
@@ -416,6 +406,14 @@ void soft_divide(struct soft *s)
 			soft_thread_cut(t);
 		soft_pt_want_psb(&t->pt);
 	}
+}
+
+size_t soft_memory(const struct soft *s, pid_t pid, uint64_t addr, void *to, size_t n)
+{
+	for (size_t i = 0; i < s->nr_live; i++)
+		if (s->live[i]->pid == pid && s->live[i]->mem)
+			return soft_mem_read(s->live[i]->mem, addr, to, n);
+	return 0;
 }
 
 void soft_stats(const struct soft *s, struct soft_stats *ret)

@@ -36,6 +36,8 @@ struct soft_config {
 	 * much more; what is older is forgotten. 0: all is kept for the caller to drain. */
 	size_t window;
 	bool pin;	    /* keep tracer and traced threads on one cpu */
+	/* Stop at every instruction, where else a thread runs up to the next branch. */
+	bool step;
 	/* Test oracle: directory that receives PID.TID files of executed addresses, u64
 	 * little-endian each, or NULL. A file is complete when its thread has ended or is
 	 * let go. */
@@ -44,6 +46,7 @@ struct soft_config {
 
 struct soft_stats {
 	uint64_t instructions, stops, signals, threads, processes;
+	uint64_t runs, steps; /* how often a thread was told to run on, or to step */
 	uint64_t shadowed;     /* instructions whose trap was swallowed, accounted for */
 	uint64_t unexplained;  /* steps that no rule explains; each ends a stretch of trace */
 	uint64_t refused;      /* programs run unstepped: of 32 bits */
@@ -113,6 +116,10 @@ void soft_divide(struct soft *s);
 size_t soft_queue_kept(const struct soft *s, size_t i, struct soft_queue *ret);
 /* Up to n bytes of it from a position of its stream on, copied: how many there were. */
 size_t soft_queue_copy(const struct soft *s, size_t i, uint64_t from, void *to, size_t n);
+
+/* Up to n bytes of the memory of a living process, as it sees them: how many there are. (Reading
+ * /proc/PID/mem shows breakpoints.) */
+size_t soft_memory(const struct soft *s, pid_t pid, uint64_t addr, void *to, size_t n);
 
 void soft_stats(const struct soft *s, struct soft_stats *ret);
 uint64_t soft_ticks(const struct soft *s); /* the virtual TSC of now */

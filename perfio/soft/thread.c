@@ -127,6 +127,22 @@ void soft_thread_ran(struct soft_thread *t, uint64_t ip)
 	soft_thread_cut(t);
 }
 
+void soft_thread_came(struct soft_thread *t, uint64_t ip)
+{
+	for (int n = 0; t->insn.ip != ip; n++) {
+		uint64_t next = soft_run_next(&t->insn);
+
+		if (n > SOFT_RUN_MAX || !soft_run_passes(&t->insn)) {
+			t->stats->unexplained++;
+			soft_thread_cut(t);
+			soft_thread_goto(t, ip);
+			return;
+		}
+		account(t, &t->insn, next);
+		soft_thread_goto(t, next);
+	}
+}
+
 void soft_thread_entered(struct soft_thread *t)
 {
 	account(t, &t->insn, soft_insn_end(&t->insn));

@@ -7,11 +7,13 @@
 #include "perfio/soft/iplog.h"
 #include "perfio/soft/mem.h"
 #include "perfio/soft/pt.h"
+#include "perfio/soft/runs.h"
 #include "perfio/soft/soft.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/user.h>
 
 enum soft_mode {
 	SOFT_FREE,    /* runs unstepped until an execve of a 64-bit program */
@@ -33,6 +35,15 @@ struct soft_thread {
 	size_t index;	 /* of its queue */
 	size_t cost;	 /* bytes of memory, once it has ended in a flight recording */
 	struct soft_insn insn;
+	bool running; /* not insn alone: `run`, which begins with it */
+	struct soft_run run;
+	bool dying;   /* killed before it could be told to go on */
+	bool lifted;	  /* plants at insn are out while it runs */
+	bool has_regs, new_regs; /* regs are those of this stop; are to be set before it ends */
+	struct user_regs_struct regs;
+	bool stashed;	  /* it has stopped, and `stash` is the status of that */
+	int stash;
+	bool parked;	  /* stopped, to be let go for good when its memory is clean */
 	uint64_t resumed;   /* virtual TSC when it was told to run insn */
 	uint32_t timed_gen; /* mappings as of the last TSC packet */
 	struct soft_mem *mem;
@@ -45,7 +56,9 @@ struct soft_thread {
 void soft_thread_goto(struct soft_thread *t, uint64_t ip);
 /* t->insn has run, and ip is what follows it: account for it. */
 void soft_thread_ran(struct soft_thread *t, uint64_t ip);
-/* The same for a system call instruction, whose successor is the kernel's choice. */
+/* The run that begins with t->insn has come as far as ip, which is next: account for it. */
+void soft_thread_came(struct soft_thread *t, uint64_t ip);
+/* t->insn is a system call, which has run; its successor is the kernel's choice. */
 void soft_thread_entered(struct soft_thread *t);
 /* It left user space without running t->insn. */
 void soft_thread_cut(struct soft_thread *t);

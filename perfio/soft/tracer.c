@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread in user space is told to run one instruction with PTRACE_SINGLESTEP, except for
- * a system call: PTRACE_SYSCALL stops on both sides of it, so that no trap is needed there
- * (a forced trap would undo the program's treatment of SIGTRAP). ptrace(2), "Stopped
- * states"; order of stops: Linux 6.1 kernel/signal.c get_signal(), kernel/entry/common.c.
+ * A thread in user space is told to run up to the next branch (block.h) or one instruction with
+ * PTRACE_SINGLESTEP, except for a system call: PTRACE_SYSCALL stops on both sides of it, so that
+ * no trap is needed there (a forced trap would undo the program's treatment of SIGTRAP).
+ * ptrace(2), "Stopped states"; order of stops: Linux 6.1 kernel/signal.c get_signal(),
+ * kernel/entry/common.c.
  */
+#include "perfio/soft/block.h"
 #include "perfio/soft/resume.h"
+#include "perfio/soft/wait.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -56,22 +59,17 @@ static void unblock_trap(const struct soft_thread *t)
 	ptrace(PTRACE_SETSIGMASK, t->tid, sizeof(mask), &mask);
 }
 
-static bool changes_mappings(const struct soft_insn *i, long nr)
+static void note_mappings(struct soft *s, struct soft_thread *t,
+			  const struct user_regs_struct *r)
 {
-	if (i->legacy)
-		return true;
-	switch (nr & ~SOFT_X32_BIT) {
-	case SYS_mmap:
-	case SYS_munmap:
-	case SYS_mprotect:
-	case SYS_pkey_mprotect:
-	case SYS_mremap:
-	case SYS_remap_file_pages:
-	case SYS_shmat:
-	case SYS_shmdt:
-		return true;
-	default:
-		return false;
+	struct soft_remap m;
+
+	soft_remap(&m, r, t->insn.legacy);
+	for (int i = 0; i < m.nr; i++) {
+		/* Where others run to a plant they shall find it. */
+		if (soft_plants_within(&t->mem->plants, m.v[i].begin, m.v[i].end))
+			soft_quiesce(s, t);
+		soft_mem_changed(t->mem, m.v[i].begin, m.v[i].end, m.code);
 	}
 }
 
@@ -99,8 +97,7 @@ static int returned(struct soft *s, struct soft_thread *t)
 	/* rt_sigreturn leaves no number behind. */
 	if (nr < 0 || nr == SYS_rt_sigprocmask)
 		unblock_trap(t);
-	if (changes_mappings(&t->insn, nr))
-		soft_mem_changed(t->mem);
+	note_mappings(s, t, &r);
 	if (!restarts(&r))
 		return soft_resume_at(s, t, r.rip);
 	/* All instructions that enter the kernel have two bytes. */
@@ -113,6 +110,10 @@ static int returned(struct soft *s, struct soft_thread *t)
 
 static int on_syscall(struct soft *s, struct soft_thread *t)
 {
+	int err = t->running ? soft_block_syscall(t) : 0;
+
+	if (err)
+		return soft_unless_killed(err);
 	if (t->mode == SOFT_KERNEL)
 		return returned(s, t);
 	if (t->mode == SOFT_USER && t->insn.cls == SOFT_SYSCALL) {
@@ -126,9 +127,11 @@ static int on_syscall(struct soft *s, struct soft_thread *t)
 /* A signal is about to be delivered; nothing of the program ran for it. */
 static int on_signal(struct soft *s, struct soft_thread *t, int sig)
 {
+	int err = t->running ? soft_block_cut(t) : 0;
 	uint64_t ip;
-	int err = soft_peek_ip(t, &ip);
 
+	if (!err)
+		err = soft_peek_ip(t, &ip);
 	if (err)
 		return soft_unless_killed(err);
 	s->stats.signals++;
@@ -214,6 +217,21 @@ static int on_odd_trap(struct soft *s, struct soft_thread *t, uint64_t ip)
 	return stepped(s, t, ip);
 }
 
+/* The run it was told to make is over. */
+static int on_run_trap(struct soft *s, struct soft_thread *t)
+{
+	bool hit;
+	int err = soft_block_trap(t, &hit);
+
+	if (err)
+		return soft_unless_killed(err);
+	if (hit)
+		return soft_resume(s, t, 0);
+	if (t->insn.cls == SOFT_INT && t->regs.rip == soft_insn_end(&t->insn))
+		return on_breakpoint(s, t, t->regs.rip);
+	return on_signal(s, t, SIGTRAP);
+}
+
 static int on_trap(struct soft *s, struct soft_thread *t)
 {
 	uint64_t ip;
@@ -248,10 +266,12 @@ int soft_tracer_stop(struct soft *s, struct soft_thread *t, int status)
 	event = status >> 16;
 	s->stats.stops++;
 	t->listening = false;
+	t->has_regs = false;
+	soft_stepped(t);
 	if (event)
 		return soft_event_stop(s, t, event, sig);
 	if (sig == SIGTRAP)
-		return on_trap(s, t);
+		return t->running ? on_run_trap(s, t) : on_trap(s, t);
 	if (sig == (SIGTRAP | 0x80))
 		return on_syscall(s, t);
 	return on_signal(s, t, sig);

@@ -19,14 +19,14 @@ soft_skip() {
 }
 
 # soft_record DIR CMD...: record CMD; DIR gets perf.data, ips/, out, err. Returns CMD's
-# status.
+# status. SOFT_MODE=--soft-step: stepping, not from branch to branch.
 soft_record() {
 	soft_dir=$1
 	shift
 	rm -rf "$soft_dir"
 	mkdir -p "$soft_dir/ips"
-	"$AUXREC" record --source=soft ${SOFT_EVENT:+-e "$SOFT_EVENT"} --soft-ips "$soft_dir/ips" \
-		-o "$soft_dir/perf.data" -- "$@" >"$soft_dir/out" 2>"$soft_dir/err"
+	"$AUXREC" record --source=soft ${SOFT_MODE:+"$SOFT_MODE"} ${SOFT_EVENT:+-e "$SOFT_EVENT"} \
+		--soft-ips "$soft_dir/ips" -o "$soft_dir/perf.data" -- "$@" >"$soft_dir/out" 2>"$soft_dir/err"
 }
 
 # Ends the test where the machine has no witness, or does not let us trace.
@@ -66,23 +66,38 @@ soft_report() {
 	fi
 }
 
-# soft_witness DIR: every decoder finds what was executed.
-soft_witness() {
+# soft_libipt DIR: both of its decoders find what was executed.
+soft_libipt() {
 	soft_say "$1/ptflow" "$TOOLS/ptflow" "$1/perf.data" "$1/ips" ||
 		soft_fail "libipt's instruction decoder disagrees"
 	soft_say "$1/ptflow-b" "$TOOLS/ptflow" -b "$1/perf.data" "$1/ips" ||
 		soft_fail "libipt's block decoder disagrees"
+}
+
+# soft_witness DIR: every decoder does.
+soft_witness() {
+	soft_libipt "$1"
 	soft_say "$1/perfcmp" "$E2E/perfcmp.py" "$1/perf.data" "$1/ips" ||
 		soft_fail "perf disagrees"
 	soft_report "$1"
 }
 
-# soft_check DIR CMD...: the program behaves as without us, and the decoders agree.
+# soft_check DIR CMD...: the program behaves as without us, and the decoders agree, in both
+# modes: DIR, and DIR.step.
 soft_check() {
 	soft_name=$1
 	shift
 	soft_want=0
 	"$@" >plain.out 2>plain.err || soft_want=$?
+	for SOFT_MODE in '' --soft-step; do
+		soft_one "$soft_name${SOFT_MODE:+.step}" "$@"
+	done
+	SOFT_MODE=
+}
+
+soft_one() {
+	soft_name=$1
+	shift
 	soft_status=0
 	soft_record "$soft_name" "$@" || soft_status=$?
 	if [ "$soft_status" != "$soft_want" ]; then
@@ -93,12 +108,21 @@ soft_check() {
 		diff plain.out "$soft_name/out"
 		soft_fail "$*: other output when traced"
 	fi
-	soft_witness "$soft_name"
+	# perf takes its time, and reads the same packets, whoever found out about the branches.
+	if [ -n "$SOFT_MODE" ]; then
+		soft_libipt "$soft_name"
+	else
+		soft_witness "$soft_name"
+	fi
 	grep -h '^queue' "$soft_name/ptflow"
 }
 
 # soft_lists DIR N: at least N threads were compared.
 soft_lists() {
-	soft_n=$(grep -c '^queue' "$1/ptflow")
-	[ "$soft_n" -ge "$2" ] || soft_fail "$1: $soft_n queues, expected $2 or more"
+	for soft_one in "$1" "$1.step"; do
+		[ -e "$soft_one" ] || continue
+		soft_n=$(grep -c '^queue' "$soft_one/ptflow")
+		[ "$soft_n" -ge "$2" ] ||
+			soft_fail "$soft_one: $soft_n queues, expected $2 or more"
+	done
 }

@@ -67,7 +67,7 @@ static bool known(const struct softrun *r, pid_t pid, uint64_t begin, uint64_t e
 	return false;
 }
 
-static void keep_region(struct softrun *r, pid_t pid, uint64_t begin, uint64_t end, int mem)
+static void keep_region(struct softrun *r, pid_t pid, uint64_t begin, uint64_t end)
 {
 	struct softrun_region k = { .pid = pid, .begin = begin, .end = end };
 
@@ -75,7 +75,7 @@ static void keep_region(struct softrun *r, pid_t pid, uint64_t begin, uint64_t e
 		return;
 	k.v = malloc(end - begin);
 	assert(k.v);
-	if (pread(mem, k.v, end - begin, (off_t)begin) != (ssize_t)(end - begin)) {
+	if (soft_memory(r->soft, pid, begin, k.v, end - begin) != end - begin) {
 		free(k.v);
 		return;
 	}
@@ -88,20 +88,15 @@ static void keep_memory(struct softrun *r, pid_t pid)
 	char path[64], line[512], perm[5];
 	unsigned long begin, end;
 	FILE *f;
-	int mem;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	f = fopen(path, "re");
 	if (!f)
 		return;
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
-	mem = open(path, O_RDONLY | O_CLOEXEC);
-	while (mem >= 0 && fgets(line, sizeof(line), f))
+	while (fgets(line, sizeof(line), f))
 		if (sscanf(line, "%lx-%lx %4s", &begin, &end, perm) == 3 &&
 		    perm[2] == 'x' && perm[0] == 'r')
-			keep_region(r, pid, begin, end, mem);
-	if (mem >= 0)
-		close(mem);
+			keep_region(r, pid, begin, end);
 	fclose(f);
 }
 

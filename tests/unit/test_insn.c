@@ -64,8 +64,8 @@ static const struct {
 	{ "int 0x21", I(0xcd, 0x21), SOFT_INT, 0 },
 	{ "int3", I(0xcc), SOFT_INT, 0 },
 	{ "int1", I(0xf1), SOFT_INT, 0 },
-	{ "ud2", I(0x0f, 0x0b), SOFT_OTHER, 0 },
-	{ "hlt", I(0xf4), SOFT_OTHER, 0 },
+	{ "ud2", I(0x0f, 0x0b), SOFT_ALONE, 0 },
+	{ "hlt", I(0xf4), SOFT_ALONE, 0 },
 	{ "cpuid", I(0x0f, 0xa2), SOFT_SHADOW, 0 },
 	{ "mov ss,eax", I(0x8e, 0xd0), SOFT_SHADOW, 0 },
 	{ "mov ds,eax", I(0x8e, 0xd8), SOFT_OTHER, 0 },
@@ -73,7 +73,7 @@ static const struct {
 	{ "pushf", I(0x66, 0x9c), SOFT_PUSHF, 0 },
 	{ "popfq", I(0x9d), SOFT_OTHER, 0 },
 	{ "push rax", I(0x50), SOFT_OTHER, 0 },
-	{ "xbegin", I(0xc7, 0xf8, 4, 0, 0, 0), SOFT_OTHER, 4 },
+	{ "xbegin", I(0xc7, 0xf8, 4, 0, 0, 0), SOFT_ALONE, 4 },
 	{ "xabort", I(0xc6, 0xf8, 1), SOFT_OTHER, 0 },
 };
 /* clang-format on */
@@ -184,12 +184,12 @@ static void fixed_code_is_read_again_after_a_change_of_mappings(void **state)
 	assert_int_equal(i.cls, SOFT_RET);
 	soft_insn_fresh(&i, m, ip);
 	assert_int_equal(i.cls, SOFT_OTHER);
-	soft_mem_changed(m);
+	soft_mem_changed(m, 0, UINT64_MAX, true);
 	soft_insn_at(&i, m, ip);
 	assert_int_equal(i.cls, SOFT_OTHER);
 	assert_true(soft_mem_is_fixed(m, ip));
 	assert_int_equal(mprotect(p, 4096, PROT_READ | PROT_WRITE | PROT_EXEC), 0);
-	soft_mem_changed(m);
+	soft_mem_changed(m, 0, UINT64_MAX, true);
 	assert_false(soft_mem_is_fixed(m, ip));
 	munmap(p, 4096);
 	close(fd);

@@ -30,7 +30,8 @@ struct world {
 	char *argv[3];
 };
 
-static const struct soft_config plain = { .psb_bytes = 4096, .noretcomp = true,
+/* .step: of the tests that are running. */
+static struct soft_config plain = { .psb_bytes = 4096, .noretcomp = true,
 					  .tsc = true };
 
 static int setup(void **state)
@@ -481,9 +482,13 @@ int main(void)
 		cmocka_unit_test(a_child_that_is_none_is_refused),
 	};
 
+	int failed;
+
 	if (!ptrace_is_permitted()) {
 		puts("ptrace(2) is not permitted here");
 		return 77;
 	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	failed = cmocka_run_group_tests_name("from branch to branch", tests, NULL, NULL);
+	plain.step = true;
+	return failed + cmocka_run_group_tests_name("step by step", tests, NULL, NULL);
 }

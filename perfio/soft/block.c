@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "perfio/soft/block.h"
+#include "perfio/soft/branch.h"
+#include "perfio/soft/resume.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+
+/* Branches carried out in a row, with nothing between them, before the thread itself runs one:
+ * a loop of nothing else must still meet its signals. */
+enum { CARRY_MAX = 256 };
+
+static bool read_word(void *arg, uint64_t addr, uint64_t *ret)
+{
+	const struct soft_thread *t = arg;
+	struct iovec to = { ret, sizeof(*ret) }, from = { (void *)addr, sizeof(*ret) };
+
+	return process_vm_readv(t->tid, &to, 1, &from, 1, 0) == sizeof(*ret);
+}
+
+static bool write_word(void *arg, uint64_t addr, uint64_t v)
+{
+	const struct soft_thread *t = arg;
+	struct iovec from = { &v, sizeof(v) }, to = { (void *)addr, sizeof(v) };
+
+	return process_vm_writev(t->tid, &from, 1, &to, 1, 0) == sizeof(v);
+}
+
+static int carry_out(struct soft *s, struct soft_thread *t)
+{
+	const struct soft_branch_mem m = { read_word, write_word, t };
+
+	t->resumed = soft_ticks(s);
+	for (int n = 0; n < CARRY_MAX && soft_branch_is(&t->insn); n++) {
+		int err = soft_regs(t);
+
+		if (err)
+			return err;
+		if (!soft_branch(&t->insn, &t->regs, &m))
+			break;
+		t->new_regs = true;
+		soft_thread_ran(t, t->regs.rip);
+		soft_thread_goto(t, t->regs.rip);
+	}
+	return 0;
+}
+
+static bool prepare(struct soft_thread *t)
+{
+	soft_run_at(&t->run, t->mem, &t->insn);
+	switch ((enum soft_run_end)t->run.how) {
+	case SOFT_RUN_STOPS:
+		return true;
+	case SOFT_RUN_PLANT:
+		return soft_plants_put(&t->mem->plants, t->run.end);
+	default:
+		return false;
+	}
+}
+
+int soft_block_resume(struct soft *s, struct soft_thread *t)
+{
+	if (!t->running) {
+		int err = carry_out(s, t);
+
+		if (err)
+			return soft_unless_killed(err);
+		if (t->insn.cls != SOFT_SYSCALL && !prepare(t))
+			return soft_step(s, t, 0);
+		t->running = t->insn.cls != SOFT_SYSCALL;
+		s->stats.runs++;
+	}
+	return soft_let_go(s, t, PTRACE_SYSCALL, 0);
+}
+
+static void came(struct soft_thread *t, uint64_t ip)
+{
+	t->running = false;
+	soft_thread_came(t, ip);
+}
+
+int soft_block_syscall(struct soft_thread *t)
+{
+	uint64_t ip;
+	int err;
+
+	if (t->run.how == SOFT_RUN_STOPS) {
+		came(t, t->run.end);
+		return 0;
+	}
+	/* It has left its run. All instructions that enter the kernel have two bytes. */
+	err = soft_peek_ip(t, &ip);
+	if (!err)
+		came(t, ip - 2);
+	return err;
+}
+
+static bool met_end(const struct soft_thread *t, uint64_t ip)
+{
+	return t->run.how == SOFT_RUN_PLANT && ip - 1 == t->run.end && ip != t->run.begin;
+}
+
+int soft_block_cut(struct soft_thread *t)
+{
+	uint64_t ip;
+	int err = soft_peek_ip(t, &ip);
+
+	if (!err)
+		came(t, met_end(t, ip) ? ip - 1 : ip);
+	return err;
+}
+
+int soft_block_paused(struct soft_thread *t)
+{
+	uint64_t ip;
+	int err = soft_peek_ip(t, &ip);
+
+	if (!err && !met_end(t, ip))
+		came(t, ip);
+	return err;
+}
+
+/* Another run's end, planted when this run was known already. */
+static int met_other(const struct soft_thread *t, uint64_t ip, bool *ret)
+{
+	siginfo_t si;
+
+	bool end = t->run.how == SOFT_RUN_PLANT && ip - 1 == t->run.end;
+
+	*ret = false;
+	if (!end && !soft_plants_has(&t->mem->plants, ip - 1))
+		return 0;
+	if (ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &si))
+		return -errno;
+	*ret = si.si_code == SI_KERNEL;
+	return 0;
+}
+
+/* The program's own int3, or whatever else traps at the end of a run. */
+static bool own_trap(const struct soft_thread *t, uint64_t ip)
+{
+	struct soft_insn i;
+
+	if (t->run.how != SOFT_RUN_STOPS)
+		return false;
+	soft_insn_at(&i, t->mem, t->run.end);
+	return i.cls == SOFT_INT && ip == soft_insn_end(&i);
+}
+
+int soft_block_trap(struct soft_thread *t, bool *hit)
+{
+	int err = soft_regs(t);
+	uint64_t ip = t->regs.rip;
+
+	*hit = !err && met_end(t, ip);
+	if (!err && !*hit)
+		err = met_other(t, ip, hit);
+	if (err)
+		return err;
+	if (*hit) {
+		t->regs.rip = --ip;
+		t->new_regs = true;
+	} else if (own_trap(t, ip)) {
+		ip = t->run.end;
+	}
+	came(t, ip);
+	return 0;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "perfio/soft/wait.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <time.h>
+
+/* A thread in user space stops within microseconds, unless it needs a page that does not come:
+ * of a network, or one that a thread which waits for us ought to fetch (userfaultfd(2)). */
+enum { AWAIT_NS = 20000000 };
+
+static uint64_t now_ns(void)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static pid_t wait_for(pid_t tid, int *status, int flags)
+{
+	pid_t got;
+
+	do
+		got = waitpid(tid, status, __WALL | flags);
+	while (got < 0 && errno == EINTR);
+	return got;
+}
+
+bool soft_take(struct soft *s, struct soft_thread *t, bool block, int *status)
+{
+	pid_t got;
+
+	if (t->stashed) {
+		t->stashed = false;
+		*status = t->stash;
+		return true;
+	}
+	if (t->parked)
+		return false;
+	got = wait_for(t->tid, status, block ? 0 : WNOHANG);
+	if (got < 0)
+		soft_table_remove(s, t);
+	return got > 0;
+}
+
+bool soft_await(struct soft_thread *t)
+{
+	uint64_t since = 0;
+
+	while (!t->stashed) {
+		pid_t got = wait_for(t->tid, &t->stash, WNOHANG);
+
+		t->stashed = got > 0;
+		if (got)
+			break;
+		sched_yield();
+		if (!since)
+			since = now_ns();
+		else if (now_ns() - since > AWAIT_NS)
+			break;
+	}
+	return t->stashed;
+}
+
+bool soft_quiesce(struct soft *s, const struct soft_thread *t)
+{
+	bool all = true;
+
+	if (t->mem->refs == 1)
+		return true;
+	for (size_t i = 0; i < s->nr_live; i++) {
+		struct soft_thread *o = s->live[i];
+
+		if (o != t && o->mem == t->mem && soft_runs_user(o) && !o->parked)
+			all &= soft_await(o);
+	}
+	return all;
+}

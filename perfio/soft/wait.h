@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Taking note of a thread's stops. */
+#ifndef PERFIO_SOFT_WAIT_H
+#define PERFIO_SOFT_WAIT_H
+
+#include "perfio/soft/tracer.h"
+
+#include <stdbool.h>
+
+/* A status of t, if there is one or (block) as soon as there is. A thread that is no more is
+ * removed. */
+bool soft_take(struct soft *s, struct soft_thread *t, bool block, int *status);
+
+/* Wait until t has stopped, but not long; the stop is kept for soft_take(). */
+bool soft_await(struct soft_thread *t);
+/* The same for every other thread that runs code in t's memory. None is let go on before the
+ * caller returns to its own waiting. False: not all have stopped. */
+bool soft_quiesce(struct soft *s, const struct soft_thread *t);
+
+#endif
