@@ -14,8 +14,8 @@ static void report(const struct info_file *f)
 
 	for (size_t k = 0; k < i->nr_faults && k < INFO_FAULTS_MAX; k++)
 		log_err(0, "'%s' at byte %" PRIu64 " (0x%" PRIx64 "): expected %s",
-			f->path, i->faults[k].at, i->faults[k].at,
-			i->faults[k].expected);
+			input_path_of(f->in, i->faults[k].r), i->faults[k].at,
+			i->faults[k].at, i->faults[k].expected);
 	if (i->nr_faults > INFO_FAULTS_MAX)
 		log_err(0, "'%s' has %zu more faults", f->path,
 			i->nr_faults - INFO_FAULTS_MAX);

@@ -189,6 +189,7 @@ struct info_images {
 };
 
 struct info_fault {
+	const struct fmt_reader *r; /* of the file it is in, for input_path_of() */
 	uint64_t at;
 	char expected[120];
 };
@@ -211,12 +212,14 @@ struct info {
 	uint64_t not_walked; /* bytes of the records' section behind that */
 	struct info_fault faults[INFO_FAULTS_MAX];
 	size_t nr_faults; /* all of them, kept or not */
+	const struct fmt_reader *from; /* whose records are at hand; NULL: the file itself */
 };
 
 /* Walks the input once. 0, -ENOMEM or what a system call gave; damage is noted in faults,
  * and what stands before it is counted. */
 int info_fold(struct info *ret, struct input *in);
 void info_done(struct info *i);
+/* Of the file whose records are at hand. */
 __attribute__((format(printf, 3, 4))) void info_fault(struct info *i, uint64_t at,
 						      const char *fmt, ...);
 /* Announced feature sections that are not there or cannot be read: a fault each. */

@@ -177,6 +177,12 @@ int info_aux_take_trace(struct info *i, const struct fmt_rec *rec)
 
 	if (!q || !cpu)
 		return -ENOMEM;
+	if (!fmt_can_hold(now.offset, now.size)) {
+		info_fault(i, rec->at, "an AUXTRACE record of a size that a stream can have");
+		now.size = now.n;
+		if (!fmt_can_hold(now.offset, now.n))
+			return 0;
+	}
 	if (!q->n && q->key != ROWS_REST) {
 		q->cpu = le_get32(rec->p + FMT_AUXTRACE_AT_CPU);
 		q->tid = le_get32(rec->p + FMT_AUXTRACE_AT_TID);

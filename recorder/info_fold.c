@@ -15,6 +15,7 @@ void info_fault(struct info *i, uint64_t at, const char *fmt, ...)
 
 	if (i->nr_faults < INFO_FAULTS_MAX) {
 		f = &i->faults[i->nr_faults];
+		f->r = i->from;
 		f->at = at;
 		va_start(ap, fmt);
 		vsnprintf(f->expected, sizeof(f->expected), fmt, ap);
@@ -85,6 +86,7 @@ static int fold_record(struct info *i, const struct input *in, const struct fmt_
 /* What a reader has to say when its walk is over. */
 static int ended(struct info *i, const struct input *in, const struct fmt_reader *r)
 {
+	i->from = r;
 	if (r->odd_what)
 		info_fault(i, r->odd_at, "%s", r->odd_what);
 	/* The part of a payload that is there is trace all the same. */
@@ -93,25 +95,27 @@ static int ended(struct info *i, const struct input *in, const struct fmt_reader
 
 static int walk(struct info *i, struct input *in)
 {
-	struct fmt_reader *r = &in->r, *at = r;
+	struct fmt_reader *r = &in->r;
 	struct fmt_rec rec;
 	int got, err = 0;
 
 	do {
-		got = input_next(in, &rec, &at);
-		if (at != r)
-			err = ended(i, in, r);
-		r = at;
-		if (err || (got < 0 && !r->bad_what))
-			return err ? err : got;
+		got = input_next(in, &rec, &r);
+		i->from = r;
+		if (got < 0 && !r->bad_what)
+			return got;
 		if (got > 0)
 			err = fold_record(i, in, r, &rec);
 		else if (got < 0)
 			info_fault(i, r->bad_at, "%s", r->bad_what);
-		if (r == &in->r)
-			i->whole_to = r->at;
 	} while (got && !err);
-	return err ? err : ended(i, in, r);
+	i->whole_to = in->r.at;
+	if (!err)
+		err = ended(i, in, &in->r);
+	for (size_t k = 0; k < in->nr_parts && !err; k++)
+		err = ended(i, in, &in->parts[k].r);
+	i->from = &in->r;
+	return err;
 }
 
 static struct info start(const struct input *in)

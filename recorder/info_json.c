@@ -235,12 +235,14 @@ static json_t *parts(const struct input *in, int *err)
 	return a;
 }
 
-static json_t *faults(const struct info *i, int *err)
+static json_t *faults(const struct info_file *f, int *err)
 {
+	const struct info *i = f->i;
 	json_t *a = json_array(), *o;
 
 	for (size_t k = 0; k < i->nr_faults && k < INFO_FAULTS_MAX; k++) {
 		o = json_object();
+		jtree_set(o, "file", jtree_text(input_path_of(f->in, i->faults[k].r)), err);
 		jtree_set(o, "at", jtree_number(i->faults[k].at), err);
 		jtree_set(o, "expected", jtree_text(i->faults[k].expected), err);
 		jtree_append(a, o, err);
@@ -300,6 +302,6 @@ int info_print_json(const struct info_file *f)
 	info_json_losses(o, f, &err);
 	info_json_tasks(o, f, &err);
 	info_json_images(o, f, &err);
-	jtree_set(o, "faults", faults(i, &err), &err);
+	jtree_set(o, "faults", faults(f, &err), &err);
 	return jtree_print(o, err);
 }

@@ -56,6 +56,17 @@ for cut in 1 $((half - half % 8 + 4)) $((size - 5)); do
 	chmod 640 "cut/$part"
 	chmod 750 cut
 	find cut -type f -exec cksum {} + | sort >before
+	# The other commands name the part, and the place in it.
+	for cmd in info dump; do
+		want 1 "$AUXREC" $cmd cut
+		said "^auxrec: 'cut/$part' at byte [0-9]+ .*: expected "
+	done
+	place=$(sed -n "s/^auxrec: 'cut.* at byte \([0-9]*\) .*/\1/p" err)
+	want 1 "$AUXREC" info --json cut
+	[ "$(json out '[(f["file"], f["at"]) for f in d["faults"]]')" = \
+		"[('cut/$part', $place)]" ] || fail "info: $(tail -n 9 out)"
+	want 1 "$AUXREC" check cut
+	grep -q "^damage .*in cut/$part at byte $place " out || fail "check: $(cat out)"
 	want 4 "$AUXREC" recover cut
 	find cut -type f -exec cksum {} + | sort | cmp - before || fail "the input was changed"
 	grep -q "^part  *cut/$part, damaged" out || fail "the part is not named: $(cat out)"
