@@ -98,6 +98,7 @@ enum check_kind {
 	CHECK_BUILD_ID,
 	/* A recording that is a directory. */
 	CHECK_KCORE,
+	CHECK_PART_MISSING,
 	CHECK_PARTS,
 	/* What was not judged. */
 	CHECK_LIMIT,

@@ -99,8 +99,10 @@ static void parts(struct check *c, int dir)
 	bool in_parts = !fmt_reader_feature(c->r, FMT_FEAT_DIR_FORMAT, &p, &len);
 
 	if (in_parts && !c->in->nr_parts)
-		check_find(c, CHECK_PARTS, CHECK_NOWHERE, "files data.N with the records",
-			   "none in the directory");
+		check_find(c, CHECK_PART_MISSING, CHECK_NOWHERE,
+			   "files data.N with the records", "none in the directory");
+	else if (in_parts)
+		check_parts(c);
 	else if (!in_parts && !faccessat(dir, "data.0", F_OK, 0))
 		check_find(c, CHECK_PARTS, CHECK_NOWHERE,
 			   "the feature 'dir format', or nobody reads it",

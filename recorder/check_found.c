@@ -75,6 +75,7 @@ static const struct {
 	[CHECK_BUILD_ID] = { "build-id", CHECK_REMARK },
 
 	[CHECK_KCORE] = { "kcore", CHECK_DAMAGE },
+	[CHECK_PART_MISSING] = { "part-missing", CHECK_DAMAGE },
 	[CHECK_PARTS] = { "parts", CHECK_REMARK },
 
 	[CHECK_LIMIT] = { "limit", CHECK_REMARK },

@@ -182,7 +182,8 @@ void check_mmap2(struct check *c, const struct check_rec *cr);
 /* check_zip.c */
 void check_zip(struct check *c, const struct check_rec *cr);
 void check_zip_end(struct check *c);
-/* check_dir.c */
+/* check_dir.c, check_parts.c: its data.N, where it has any */
 void check_dir(struct check *c);
+void check_parts(struct check *c);
 
 #endif

@@ -36,6 +36,16 @@ assert want == new, (len(want), len(new))
 END
 }
 
+# Parts that are taken away are missed by check, whichever they are.
+want 0 "$AUXREC" check good
+for gone in good/data.*; do
+	rm -rf less
+	cp -r good less
+	rm "less/${gone#good/}"
+	want 1 "$AUXREC" check less
+	grep -q '^damage  *part-missing' out || fail "without ${gone#good/}: $(cat out)"
+done
+
 # Sound: nothing is written.
 want 0 "$AUXREC" recover good
 grep -q '^nothing  *to mend' out || fail "sound: $(cat out)"

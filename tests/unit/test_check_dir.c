@@ -211,7 +211,59 @@ static void parts_that_are_promised_should_be_there(void **state)
 	put_data(x, true);
 	no_copy(x);
 	judge(x);
-	only(x, CHECK_PARTS, 1);
+	only(x, CHECK_PART_MISSING, 1);
+	assert_int_equal(check_verdict(&x->rep), CHECK_DAMAGE);
+}
+
+/* perf makes all of them, the empty ones, too. */
+static void a_number_left_out_is_a_part_that_is_missing(void **state)
+{
+	struct fix *x = *state;
+	const struct check_found *f = &x->rep.found[CHECK_PART_MISSING];
+
+	put_data(x, true);
+	no_copy(x);
+	fixture_file(x->dir, "rec/data.0", "");
+	fixture_file(x->dir, "rec/data.1", "");
+	judge(x);
+	only(x, CHECK_NR_KINDS, 0);
+	fixture_file(x->dir, "rec/data.10", "");
+	fixture_file(x->dir, "rec/data.4", "");
+	judge(x);
+	only(x, CHECK_PART_MISSING, 2);
+	assert_int_equal(f->sum, 2 + 5);
+	assert_string_equal(f->found, "no data.2, but data.4");
+	assert_false(f->has_at);
+}
+
+/* With a file for each cpu, as the command line says, the last ones are missed, too. */
+static void each_cpu_with_a_thread_has_a_part(void **state)
+{
+	static const char *const threads[] = { "--threads", "--threads=cpu", "--threads=core" };
+	const uint64_t ids[] = { 3, CHECKFIX_PT_ID, 0, 0, UINT64_MAX, CHECKFIX_PT_ID_1, 1, 1,
+				 UINT64_MAX, CHECKFIX_DUMMY_ID, 0, 0, UINT64_MAX };
+	struct fix *x = *state;
+	struct fmt_buf *line;
+
+	no_copy(x);
+	for (size_t i = 0; i < sizeof(threads) / sizeof(*threads); i++) {
+		checkfix_begin(x->made);
+		checkfix_user(x->made, FMT_REC_ID_INDEX, ids, 13);
+		line = checkfix_feature(x->made, FMT_FEAT_CMDLINE);
+		fmt_put_le(line, 4, 4);
+		checkfix_text(line, "perf");
+		checkfix_text(line, "record");
+		checkfix_text(line, threads[i]);
+		checkfix_text(line, "true");
+		fmt_put_le(checkfix_feature(x->made, FMT_FEAT_DIR_FORMAT), 1, 8);
+		checkfix_end(x->made);
+		put_file(x, "data", &x->made->b);
+		fixture_file(x->dir, "rec/data.0", "");
+		judge(x);
+		only(x, CHECK_PART_MISSING, i < 2);
+		checkfix_teardown((void **)&x->made);
+		assert_int_equal(checkfix_setup((void **)&x->made), 0);
+	}
 }
 
 static void a_directory_without_data_is_no_recording(void **state)
@@ -234,6 +286,8 @@ int main(void)
 		T(trace_in_parts_is_found_by_nobody),
 		T(parts_that_nobody_reads_are_a_remark),
 		T(parts_that_are_promised_should_be_there),
+		T(a_number_left_out_is_a_part_that_is_missing),
+		T(each_cpu_with_a_thread_has_a_part),
 		T(a_directory_without_data_is_no_recording),
 	};
 #undef T
