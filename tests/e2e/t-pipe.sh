@@ -38,3 +38,14 @@ grep -q 'COMM exec: true' fifo || fail "nothing through a FIFO"
 ("$AUXREC" record --source=none -o - -- "$PROG/pingpong" 20000 2>err; echo $? >status) | head -c 100 >/dev/null
 [ "$(cat status)" = 1 ] || fail "status $(cat status) when the reader went away"
 said "Broken pipe"
+
+# A stream with trace that was saved: through a pipe again, and as the file that recover makes of
+# it, without perf's warning of pipes.
+"$AUXREC" record -q --source=soft -o - -- "$PROG/spin" 200 >saved 2>err || fail "$(cat err)"
+# shellcheck disable=SC2002
+cat saved | "$PERF" script --itrace=i1i -F tid,ip -i - >piped 2>/dev/null
+[ "$(wc -l <piped)" -gt 1000 ] || fail "$(wc -l <piped) instructions of a saved stream"
+want 0 "$AUXREC" recover -o made saved
+"$PERF" script --itrace=i1i -F tid,ip -i made >file 2>complaints
+cmp piped file || fail "another trace in the file than in the stream"
+[ ! -s complaints ] || fail "of the file: $(cat complaints)"
