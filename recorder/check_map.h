@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A bounded table of rows, each under a 64-bit key: what `auxrec check` remembers of
- * cpus, queues, ids. A row is a struct whose first member is its uint64_t key.
+ * A bounded table of rows, each under a 64-bit key: what `auxrec check` remembers of cpus,
+ * queues, ids; and the ids of AUX samples (auxsample.h). A row is a struct whose first member
+ * is its uint64_t key.
  */
 #ifndef RECORDER_CHECK_MAP_H
 #define RECORDER_CHECK_MAP_H

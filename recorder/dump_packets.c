@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The packets of each queue, as its AUXTRACE records pass: nothing is kept but the few bytes
- * of a packet that goes on in the next record.
+ * The packets of each queue, as its AUXTRACE records and AUX samples pass: nothing is kept but
+ * the few bytes of a packet that goes on in the next record.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -10,6 +10,7 @@
 #include "format/abi.h"
 #include "format/auxtrace.h"
 #include "format/le.h"
+#include "recorder/auxsample.h"
 #include "recorder/decode/packets.h"
 #include "recorder/dump.h"
 #include "recorder/log.h"
@@ -30,6 +31,8 @@ struct pqueues {
 	size_t nr;
 	bool snapshot; /* pieces are snapshots: each begins anew */
 	uint64_t left_out;
+	struct auxsample_ids ids;
+	uint64_t homeless; /* samples of ids that ID_INDEX does not tell */
 };
 
 static void show_packet(void *ctx, const struct packet *p)
@@ -100,6 +103,7 @@ static void queues_free(struct pqueues *v)
 		free(v->q[i]);
 	}
 	free(v->q);
+	auxsample_ids_done(&v->ids);
 }
 
 /* Does a piece that begins at `offset` go on where the queue's last one ended? The bytes
@@ -140,6 +144,39 @@ static int take_trace(struct pqueues *v, const struct fmt_rec *rec)
 	return err;
 }
 
+/* A SAMPLE of no AUX event is none of ours. What is in one stands for itself: it may overlap
+ * with the last one of its queue, or leave bytes out. */
+static int take_sample(struct pqueues *v, const struct fmt_reader *from,
+		       const struct fmt_rec *rec)
+{
+	const struct auxsample_id *id;
+	struct fmt_when when;
+	struct pqueue *q;
+	const uint8_t *p;
+	size_t len;
+	int err = 0;
+
+	if (!auxsample_trace(from, rec, fmt_reader_event_of(from, rec), &p, &len) ||
+	    fmt_reader_when(from, rec, &when))
+		return 0;
+	id = auxsample_owner(&v->ids, when.id);
+	v->homeless += !id;
+	if (!id || !dump_filter_queue(&v->d->filter, id->cpu, id->tid))
+		return 0;
+	q = queue_of(v, id->idx, &err);
+	if (!q) {
+		v->left_out++;
+		return err;
+	}
+	if (q->begun)
+		err = packets_gap(q->k);
+	if (!err)
+		err = packets_feed(q->k, p, len,
+				   rec->at + (rec->inflated ? 0 : (uint64_t)(p - rec->p)));
+	q->begun = true;
+	return err;
+}
+
 /* Trace of another kind has no packets that this knows. */
 static int take_info(struct pqueues *v, const struct fmt_rec *rec)
 {
@@ -162,13 +199,20 @@ static int take_info(struct pqueues *v, const struct fmt_rec *rec)
 	return 0;
 }
 
-static int take(struct pqueues *v, const struct fmt_rec *rec)
+static int take(struct pqueues *v, const struct fmt_reader *from, const struct fmt_rec *rec)
 {
-	if (rec->inflated)
-		return 0;
-	if (rec->type == FMT_REC_AUXTRACE_INFO)
+	switch (rec->type) {
+	case FMT_REC_SAMPLE:
+		return take_sample(v, from, rec);
+	case FMT_REC_ID_INDEX:
+		return auxsample_take_ids(&v->ids, rec);
+	case FMT_REC_AUXTRACE_INFO:
 		return take_info(v, rec);
-	return rec->type == FMT_REC_AUXTRACE ? take_trace(v, rec) : 0;
+	case FMT_REC_AUXTRACE:
+		return rec->inflated ? 0 : take_trace(v, rec);
+	default:
+		return 0;
+	}
 }
 
 static int walk(struct pqueues *v)
@@ -180,13 +224,13 @@ static int walk(struct pqueues *v)
 
 	while (!err && !d->out.err && (got = input_next(d->in, &rec, &from))) {
 		if (got > 0) {
-			err = take(v, &rec);
+			err = take(v, from, &rec);
 			continue;
 		}
 		if (got == -ENOMEM)
 			return got;
 		if (from->cut.p)
-			err = take(v, &from->cut);
+			err = take(v, from, &from->cut);
 		dump_say_damage(d, from, got);
 	}
 	return err;
@@ -204,7 +248,7 @@ static int walk_raw(struct pqueues *v)
 
 int dump_packets(struct dump *d)
 {
-	struct pqueues v = { .d = d };
+	struct pqueues v = { .d = d, .ids = AUXSAMPLE_IDS_INIT };
 	int err = d->in->as.kind == INPUT_PT ? walk_raw(&v) : walk(&v);
 
 	for (size_t i = 0; !err && i < v.nr && !d->out.err; i++)
@@ -213,6 +257,9 @@ int dump_packets(struct dump *d)
 		log_err(0, "'%s' has more than %d queues: %" PRIu64
 			" records of others are left out",
 			d->in->path, QUEUES_MAX, v.left_out);
+	if (v.homeless)
+		log_warn("%" PRIu64 " AUX samples are left out: no ID_INDEX tells their queue",
+			 v.homeless);
 	queues_free(&v);
 	if (err == -ENOMEM)
 		return log_err(err, "cannot list the packets of '%s'", d->in->path);

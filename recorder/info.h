@@ -18,6 +18,7 @@
 #include "format/auxtrace.h"
 #include "format/ptwalk.h"
 #include "format/reader.h"
+#include "recorder/auxsample.h"
 #include "recorder/input.h"
 #include "recorder/rows.h"
 
@@ -137,7 +138,8 @@ struct info_pt {
 struct info_queue {
 	uint64_t key;	   /* idx; INFO_NONE: not told */
 	uint32_t cpu, tid; /* of its first piece, INFO_NONE where it has none */
-	uint64_t n, bytes; /* AUXTRACE records, and their trace */
+	uint64_t n, bytes; /* AUXTRACE records, and all trace */
+	uint64_t samples;  /* SAMPLE records with some of it */
 	struct info_flagged flagged; /* of its cpu, or thread */
 	uint64_t gaps, gap_bytes; /* pieces that begin behind the end of the last one */
 	uint64_t doubled;	  /* bytes of pieces that begin before it */
@@ -168,6 +170,8 @@ struct info_aux {
 	struct rows queues; /* struct info_queue */
 	struct rows flags;  /* struct info_flags */
 	struct rows by_cpu, by_tid; /* struct info_flagged */
+	struct auxsample_ids ids;
+	uint64_t homeless; /* AUX samples of ids that ID_INDEX does not tell */
 	struct info_pool *pool;
 	bool mapped; /* pages behind the walk may be given back */
 };

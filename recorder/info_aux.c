@@ -134,7 +134,7 @@ static bool follow(struct info *i, struct info_queue *q, struct info_cpu *cpu,
 
 static int add_pt(struct info *i, struct info_queue *q)
 {
-	if (!is_pt(&i->aux) || q->key == ROWS_REST)
+	if (!is_pt(&i->aux) || q->key == ROWS_REST || q->pt)
 		return 0;
 	if (!i->aux.pool && info_pool_new(&i->aux.pool, i->aux.mapped))
 		return -ENOMEM;
@@ -197,6 +197,36 @@ int info_aux_take_trace(struct info *i, const struct fmt_rec *rec)
 	q->bytes += now.n;
 	if (now.n && q->key != ROWS_REST)
 		add_bytes(i, q, gap, &now, skip);
+	return 0;
+}
+
+/* What is in a sample stands for itself: it may overlap with the last one of its queue, or
+ * leave bytes out, and is no loss either way. */
+int info_aux_take_sample(struct info *i, const struct fmt_reader *r, const struct fmt_rec *rec)
+{
+	const struct auxsample_id *id;
+	struct info_queue *q;
+	struct fmt_when when;
+	const uint8_t *p;
+	size_t len;
+
+	if (!auxsample_trace(r, rec, fmt_reader_event_of(r, rec), &p, &len) ||
+	    fmt_reader_when(r, rec, &when))
+		return 0;
+	id = auxsample_owner(&i->aux.ids, when.id);
+	i->aux.homeless += !id;
+	if (!id)
+		return 0;
+	q = rows_get(&i->aux.queues, id->idx);
+	if (!q || (!q->n && !q->samples && add_pt(i, q)))
+		return -ENOMEM;
+	q->cpu = q->key == ROWS_REST ? INFO_NONE : id->cpu;
+	q->tid = q->key == ROWS_REST ? INFO_NONE : id->tid;
+	release(i, q, 0);
+	walk(i, q, q->samples++ > 0, p, len);
+	q->bytes += len;
+	if (q->pt && rec->inflated)
+		info_pool_wait(i->aux.pool); /* the next record takes its place */
 	return 0;
 }
 
@@ -284,5 +314,6 @@ void info_aux_done(struct info_aux *a)
 	rows_done(&a->flags);
 	rows_done(&a->by_cpu);
 	rows_done(&a->by_tid);
+	auxsample_ids_done(&a->ids);
 	free(a->info);
 }

@@ -70,8 +70,14 @@ static int fold_record(struct info *i, const struct input *in, const struct fmt_
 		err = info_images_take(i, in, rec);
 	if (err)
 		return err;
+	if (rec->type == FMT_REC_SAMPLE)
+		err = info_aux_take_sample(i, r, rec);
+	if (err)
+		return err;
 	if (rec->type < FMT_REC_USER_START)
 		return fold_kernel(i, r, rec);
+	if (rec->type == FMT_REC_ID_INDEX)
+		return auxsample_take_ids(&i->aux.ids, rec);
 	if (rec->type == FMT_REC_AUXTRACE)
 		return rec->inflated ? 0 : info_aux_take_trace(i, rec);
 	if (rec->type == FMT_REC_AUXTRACE_INFO)
@@ -134,6 +140,7 @@ static struct info start(const struct input *in)
 			.by_cpu = ROWS_INIT(struct info_flagged, INFO_ROWS_MAX),
 			.by_tid = ROWS_INIT(struct info_flagged, INFO_ROWS_MAX),
 			.mapped = in->bytes.mapped,
+			.ids = AUXSAMPLE_IDS_INIT,
 		},
 	};
 }

@@ -178,6 +178,7 @@ static json_t *queue(const struct info_queue *q, int *err)
 	jtree_set(o, "tid", info_json_id(q->tid), err);
 	jtree_set(o, "bytes", jtree_number(q->bytes), err);
 	jtree_set(o, "chunks", jtree_number(q->n), err);
+	jtree_set(o, "samples", jtree_number(q->samples), err);
 	jtree_set(o, "truncated", jtree_number(q->flagged.truncated), err);
 	jtree_set(o, "partial", jtree_number(q->flagged.partial), err);
 	jtree_set(o, "collision", jtree_number(q->flagged.collision), err);

@@ -44,6 +44,8 @@ void info_tasks_end(struct info *i);
 /* info_aux.c */
 int info_aux_take_info(struct info *i, const struct fmt_rec *rec);
 int info_aux_take_trace(struct info *i, const struct fmt_rec *rec);
+/* A SAMPLE, with AUX data or without. */
+int info_aux_take_sample(struct info *i, const struct fmt_reader *r, const struct fmt_rec *rec);
 /* All bytes are one stream of Intel PT; when it has ended, its faults are the file's. */
 int info_aux_raw(struct info *i, const uint8_t *p, uint64_t len);
 void info_aux_judge_raw(struct info *i);

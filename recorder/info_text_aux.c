@@ -54,6 +54,8 @@ static void put_queue(const struct info_queue *q)
 	printf("  %14" PRIu64 "  %9" PRIu64 "  %9" PRIu64 "  %7" PRIu64 "  %9" PRIu64,
 	       q->bytes, q->n, q->flagged.truncated, q->flagged.partial,
 	       q->flagged.collision);
+	if (q->samples)
+		printf("  %" PRIu64 " samples", q->samples);
 	if (q->flagged.overwrite)
 		printf("  %" PRIu64 " overwrite", q->flagged.overwrite);
 	if (q->gaps)
@@ -108,6 +110,9 @@ void info_text_aux(const struct info_file *f)
 
 	put_info(f);
 	put_flags(&f->i->aux.flags);
+	if (f->i->aux.homeless)
+		printf("\n%" PRIu64 " AUX samples are of no queue that ID_INDEX tells\n",
+		       f->i->aux.homeless);
 	if (!t->nr)
 		return;
 	puts("\n  queue    cpu        tid           bytes     chunks  truncated  partial"

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "format/abi.h"
-#include "format/fields.h"
 #include "format/le.h"
 #include "format/ptwalk.h"
 #include "recorder/input.h"
@@ -17,7 +16,6 @@ enum {
 	QUEUES_MAX = 8192,
 	PAD_MAX = 7,	/* perf pads a piece to a multiple of 8 */
 	TAIL_MIN = 32,	/* a PSB and as much behind it: enough to know a place again */
-	ID_ENTRY = 32,	/* u64 id, idx, cpu, tid */
 };
 #define SPOOL_MAX (UINT64_C(1) << 40) /* address space for it */
 
@@ -26,7 +24,7 @@ void queues_done(struct queues *v)
 	for (size_t i = 0; i < v->nr; i++)
 		free(v->q[i].piece);
 	free(v->q);
-	free(v->id);
+	auxsample_ids_done(&v->ids);
 	if (v->spooled)
 		munmap((void *)(uintptr_t)v->spooled, SPOOL_MAX);
 	if (v->spool >= 0)
@@ -180,63 +178,6 @@ static int take_auxtrace(struct queues *v, const struct fmt_rec *rec)
 	return p.len ? add_piece(q, p) : 0;
 }
 
-static int by_id(const void *a, const void *b)
-{
-	const struct queues_id *x = a, *y = b;
-
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
-static int take_ids(struct queues *v, const struct fmt_rec *rec)
-{
-	size_t at = FMT_REC_HEADER_SIZE + 8u;
-	struct queues_id *all;
-	uint64_t n;
-
-	if (rec->size < at)
-		return 0;
-	for (n = le_get(rec->p + 8, 8); n && rec->size - at >= ID_ENTRY; n--) {
-		const uint8_t *p = rec->p + at;
-
-		all = grow(v->id, v->nr_ids, &v->room_ids, sizeof(*all));
-		if (!all)
-			return -ENOMEM;
-		v->id = all;
-		all[v->nr_ids++] = (struct queues_id){
-			.id = le_get(p, 8), .idx = le_get32(p + 8),
-			.cpu = le_get32(p + 16), .tid = le_get32(p + 24),
-		};
-		at += ID_ENTRY;
-	}
-	v->ids_sorted = false;
-	return 0;
-}
-
-static const struct queues_id *find_id(struct queues *v, uint64_t id)
-{
-	struct queues_id key = { .id = id };
-
-	if (!v->nr_ids)
-		return NULL;
-	if (!v->ids_sorted)
-		qsort(v->id, v->nr_ids, sizeof(*v->id), by_id);
-	v->ids_sorted = true;
-	return bsearch(&key, v->id, v->nr_ids, sizeof(key), by_id);
-}
-
-struct span {
-	const uint8_t *p;
-	size_t len;
-};
-
-static void find_aux(void *ctx, const struct fmt_field *f)
-{
-	struct span *s = ctx;
-
-	if (f->kind == FMT_AS_BYTES && f->name && !strcmp(f->name, "aux"))
-		*s = (struct span){ f->p, f->len };
-}
-
 /* Where the bytes stop that p has in common with the last piece: that one's end from its
  * last PSB on is found again in p. 0: nowhere. */
 static size_t find_common(const struct queue_piece *last, const struct queue_piece *p,
@@ -312,44 +253,33 @@ static int add_sample(struct queues *v, struct queue *q, struct queue_piece *p)
 	return p->len ? add_piece(q, *p) : 0;
 }
 
-static bool has_aux(const struct fmt_reader *r, int event)
-{
-	const struct fmt_reader_event *e = &r->events[event];
-
-	return fmt_attr_sample_type(e->attr, e->attr_size) & FMT_SAMPLE_AUX;
-}
-
 static int take_sample(struct queues *v, const struct fmt_reader *from,
 		       const struct fmt_rec *rec)
 {
 	struct queue_piece p = { .begins = true, .file_at = UINT64_MAX };
-	const struct queues_id *id;
+	const struct auxsample_id *id;
 	struct fmt_when when;
-	struct span aux = { 0 };
 	struct queue *q = NULL;
+	size_t len;
 	int err = 0;
 
-	if (fmt_reader_when(from, rec, &when) || when.event < 0 ||
-	    !has_aux(from, when.event))
+	if (fmt_reader_when(from, rec, &when) ||
+	    !auxsample_trace(from, rec, when.event, &p.p, &len))
 		return 0;
-	fmt_fields(from, rec, when.event, find_aux, &aux);
-	if (!aux.len)
-		return 0;
-	id = find_id(v, when.id);
+	id = auxsample_owner(&v->ids, when.id);
 	if (id)
 		err = find_queue(v, id->idx, &q);
 	if (!q) {
-		v->left_out += aux.len;
+		v->left_out += len;
 		return err;
 	}
-	p.p = aux.p;
-	p.len = aux.len;
+	p.len = len;
 	if (!q->nr) {
 		q->cpu = id->cpu;
 		q->tid = id->tid;
 	}
 	if (!rec->inflated)
-		p.file_at = rec->at + (uint64_t)(aux.p - rec->p);
+		p.file_at = rec->at + (uint64_t)(p.p - rec->p);
 	else
 		err = put_aside(v, &p);
 	return err ? err : add_sample(v, q, &p);
@@ -361,7 +291,7 @@ int queues_take(struct queues *v, const struct fmt_reader *from, const struct fm
 	case FMT_REC_AUXTRACE:
 		return take_auxtrace(v, rec);
 	case FMT_REC_ID_INDEX:
-		return take_ids(v, rec);
+		return auxsample_take_ids(&v->ids, rec);
 	case FMT_REC_SAMPLE:
 		return take_sample(v, from, rec);
 	default:

@@ -18,6 +18,7 @@
 
 #include "format/auxtrace.h"
 #include "format/reader.h"
+#include "recorder/auxsample.h"
 
 #define QUEUES_NONE UINT32_MAX /* no cpu, no thread */
 
@@ -49,17 +50,12 @@ struct queues {
 	/* Private. */
 	bool snapshot, timed;
 	size_t room;
-	struct queues_id {
-		uint64_t id;
-		uint32_t idx, cpu, tid;
-	} *id;
-	size_t nr_ids, room_ids;
-	bool ids_sorted;
+	struct auxsample_ids ids;
 	int spool; /* inflated pieces, in a file without a name; -1: none */
 	const uint8_t *spooled;
 	uint64_t spool_len;
 };
-#define QUEUES_INIT (struct queues){ .spool = -1 }
+#define QUEUES_INIT (struct queues){ .spool = -1, .ids = AUXSAMPLE_IDS_INIT }
 
 void queues_done(struct queues *v);
 /* From AUXTRACE_INFO: before any piece. timed: TSC packets can be told apart. */

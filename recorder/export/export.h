@@ -29,6 +29,7 @@
 #include "format/auxtrace.h"
 #include "format/ptwalk.h"
 #include "perfio/cpus.h"
+#include "recorder/auxsample.h"
 #include "recorder/decode/images.h"
 #include "recorder/decode/tasks.h"
 #include "recorder/export/outset.h"
@@ -113,11 +114,7 @@ struct export {
 	uint64_t faults;       /* places where the recording is damaged */
 
 	/* Private. */
-	struct export_id {
-		uint64_t id;
-		uint32_t idx, cpu, tid;
-	} *ids; /* sorted by id */
-	size_t nr_ids, room_ids;
+	struct auxsample_ids ids;
 };
 
 struct exporter {

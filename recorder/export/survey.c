@@ -12,11 +12,7 @@
 #include "recorder/log.h"
 
 enum {
-	IDS_MAX = 1 << 20, /* a bound for what a file can make us allocate */
 	FAULTS_SAID = 16,
-	ID_INDEX_AT_NR = 8,
-	ID_INDEX_AT_IDS = 16,
-	ID_INDEX_ENTRY = 32, /* u64 id, idx, cpu, tid */
 };
 
 static void say_fault(struct export *x, const struct fmt_reader *r, uint64_t at,
@@ -25,53 +21,6 @@ static void say_fault(struct export *x, const struct fmt_reader *r, uint64_t at,
 	if (x->faults++ < FAULTS_SAID)
 		log_err(0, "'%s' at byte %" PRIu64 " (0x%" PRIx64 "): expected %s",
 			input_path_of(x->in, r), at, at, what);
-}
-
-/* ---- ids of AUX samples ---- */
-
-static int by_id(const void *a, const void *b)
-{
-	uint64_t x = ((const struct export_id *)a)->id, y = ((const struct export_id *)b)->id;
-
-	return x < y ? -1 : x > y;
-}
-
-static int make_room_for_ids(struct export *x, size_t n)
-{
-	size_t room = x->room_ids ? x->room_ids : 64;
-	struct export_id *all;
-
-	while (room < x->nr_ids + n)
-		room *= 2;
-	if (room == x->room_ids)
-		return 0;
-	all = realloc(x->ids, room * sizeof(*all));
-	if (!all)
-		return -ENOMEM;
-	x->ids = all;
-	x->room_ids = room;
-	return 0;
-}
-
-static int take_ids(struct export *x, const struct fmt_rec *rec)
-{
-	uint64_t n = rec->size < ID_INDEX_AT_IDS ? 0 : le_get(rec->p + ID_INDEX_AT_NR, 8);
-	const uint8_t *p = rec->p + ID_INDEX_AT_IDS;
-
-	if (!n || n > (rec->size - (size_t)ID_INDEX_AT_IDS) / ID_INDEX_ENTRY ||
-	    x->nr_ids + n > IDS_MAX)
-		return 0;
-	if (make_room_for_ids(x, n))
-		return -ENOMEM;
-	for (; n; n--, p += ID_INDEX_ENTRY)
-		x->ids[x->nr_ids++] = (struct export_id){
-			.id = le_get(p, 8),
-			.idx = le_get32(p + 8),
-			.cpu = le_get32(p + 16),
-			.tid = le_get32(p + 24),
-		};
-	qsort(x->ids, x->nr_ids, sizeof(*x->ids), by_id);
-	return 0;
 }
 
 /* ---- queues ---- */
@@ -270,7 +219,7 @@ static int on_record(void *ctx, const struct export_seen *s)
 	if (s->rec->type == FMT_REC_AUXTRACE_INFO)
 		take_info(x, s);
 	else if (s->rec->type == FMT_REC_ID_INDEX)
-		return take_ids(x, s->rec);
+		return auxsample_take_ids(&x->ids, s->rec);
 	err = images_take(x->images, s->rec, &image);
 	if (!err)
 		err = tasks_take(x->tasks, s->r, s->rec, image);
@@ -361,6 +310,7 @@ int export_survey(struct export *x)
 	int err;
 
 	x->aux_type = EXPORT_NONE;
+	x->ids = AUXSAMPLE_IDS_INIT;
 	x->until = x->o->windowed ? x->o->to : UINT64_MAX;
 	x->head = (struct export_stream){ .key = EXPORT_NONE, .kind = EXPORT_HEAD };
 	x->rest = (struct export_stream){ .key = EXPORT_NONE, .kind = EXPORT_REST };
@@ -387,6 +337,6 @@ void export_done(struct export *x)
 	free(x->queues.rows);
 	free(x->cpus.rows);
 	free(x->tids.rows);
-	free(x->ids);
+	auxsample_ids_done(&x->ids);
 	outset_done(&x->out);
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "format/abi.h"
-#include "format/fields.h"
 #include "format/le.h"
 #include "recorder/export/walk_priv.h"
 
@@ -106,46 +105,13 @@ int export_each(struct export *x, int (*on)(void *ctx, const struct export_seen 
 
 /* ---- trace ---- */
 
-static void take_aux(void *ctx, const struct fmt_field *f)
-{
-	struct export_piece *p = ctx;
-
-	if (f->kind == FMT_AS_BYTES && f->name && !strcmp(f->name, "aux")) {
-		p->p = f->p;
-		p->len = f->len;
-	}
-}
-
-static bool has_aux(const struct export_seen *s)
-{
-	const struct fmt_reader_event *e;
-
-	if (s->rec->type != FMT_REC_SAMPLE || s->when.event < 0)
-		return false;
-	e = &s->r->events[s->when.event];
-	return fmt_attr_sample_type(e->attr, e->attr_size) & FMT_SAMPLE_AUX;
-}
-
-static const struct export_id *id_of(const struct export *x, uint64_t id)
-{
-	size_t lo = 0, hi = x->nr_ids, mid;
-
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (x->ids[mid].id < id)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < x->nr_ids && x->ids[lo].id == id ? &x->ids[lo] : NULL;
-}
-
-bool export_trace_of(const struct export *x, const struct export_seen *s,
+bool export_trace_of(struct export *x, const struct export_seen *s,
 		     struct export_piece *ret, uint32_t *ret_key)
 {
 	const struct fmt_rec *rec = s->rec;
-	const struct export_id *id;
+	const struct auxsample_id *id;
 	struct export_piece p = { .file_at = rec->at };
+	size_t len;
 
 	if (rec->type == FMT_REC_AUXTRACE && rec->payload) {
 		p.p = rec->payload;
@@ -153,9 +119,9 @@ bool export_trace_of(const struct export *x, const struct export_seen *s,
 		p.cpu = le_get32(rec->p + FMT_AUXTRACE_AT_CPU);
 		p.tid = le_get32(rec->p + FMT_AUXTRACE_AT_TID);
 		*ret_key = le_get32(rec->p + FMT_AUXTRACE_AT_IDX);
-	} else if (has_aux(s)) {
-		fmt_fields(s->r, rec, s->when.event, take_aux, &p);
-		id = id_of(x, s->when.id);
+	} else if (auxsample_trace(s->r, rec, s->when.event, &p.p, &len)) {
+		p.len = len;
+		id = auxsample_owner(&x->ids, s->when.id);
 		p.cpu = id ? id->cpu : EXPORT_NONE;
 		p.tid = id ? id->tid : EXPORT_NONE;
 		p.has_time = s->when.has_time;

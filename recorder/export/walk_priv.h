@@ -30,7 +30,7 @@ void *export_row(struct export_table *t, size_t size, uint32_t key, bool *ret_fu
 
 /* Is it a record of trace (AUXTRACE, or a SAMPLE with AUX data)? *ret without queue, offset,
  * number and TSCs then. *ret_key: which queue; EXPORT_NONE: a sample that none is known of. */
-bool export_trace_of(const struct export *x, const struct export_seen *s,
+bool export_trace_of(struct export *x, const struct export_seen *s,
 		     struct export_piece *ret, uint32_t *ret_key);
 
 /* The time of a kernel record, 0 for those that were synthesised, and for all without one. */

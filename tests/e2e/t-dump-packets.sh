@@ -155,6 +155,51 @@ before = [plain(p) for p in got[:gaps[0]] if p["kind"] != "error"]
 assert before == [plain(p) for p in raw[:len(before)]] and len(before) > 100
 END
 
+# Trace inside of samples: dump lists, and info walks, what stands in the bytes of the records.
+python3 "$E2E/ptmake.py" sample . >made || fail "no file with samples"
+want 0 "$AUXREC" dump --packets --json perf.data
+want 0 "$AUXREC" info --json perf.data
+mv out info.json
+"$AUXREC" dump --packets --json perf.data >packets.json || fail "packets of samples"
+python3 - <<'END' || fail "trace inside of samples"
+import json, struct
+b = open('perf.data', 'rb').read()
+at, size = struct.unpack_from('<QQ', b, 40)
+end, samples = at + size, []
+while at < end:
+    kind, _, n = struct.unpack_from('<IHH', b, at)
+    # identifier, ip, pid, tid, time, cpu, res, aux_size
+    if kind == 9 and struct.unpack_from('<Q', b, at + 8)[0] == 105:
+        samples.append((at + 56, struct.unpack_from('<Q', b, at + 48)[0]))
+    at += n
+assert len(samples) == 4, samples
+packets = [json.loads(line) for line in open('packets.json')]
+assert {p['queue'] for p in packets} == {0}
+real = [p for p in packets if p['kind'] not in ('gap', 'skipped', 'error', 'pad')]
+for p in real:
+    assert any(s <= p['pos'] and p['pos'] + p['bytes'] <= s + n for s, n in samples), p
+PSB = b'\x02\x82' * 8
+want, aux = [], []
+for s, n in samples:
+    aux.append(b[s:s + n])
+    want += [s + i for i in range(n) if b[s + i:s + i + 16] == PSB]
+psbs = [p['pos'] for p in real if p['kind'] == 'psb']
+assert psbs == want and len(want) > len(samples), (psbs, want)
+assert sum(p['kind'] == 'gap' for p in packets) == len(samples) - 1
+q, = json.load(open('info.json'))['aux']
+assert (q['samples'], q['chunks'], q['bytes']) == (4, 0, sum(map(len, aux))), q
+assert q['pt']['psb'] == len(want), q
+# Without ID_INDEX nothing tells the queues: said, not guessed.
+at = b.index(struct.pack('<IH', 69, 0), 104)
+open('homeless', 'wb').write(b[:at] + struct.pack('<I', 73) + b[at + 4:])
+END
+want 0 "$AUXREC" dump --packets -C 1 perf.data
+[ ! -s out ] || fail "packets of another cpu: $(cat out)"
+want 0 "$AUXREC" check --decode perf.data
+grep -q '^decoded    100.00 %' out || fail "not decoded: $(cat out)"
+"$AUXREC" dump --packets homeless >out 2>err
+said '4 AUX samples are left out: no ID_INDEX tells their queue'
+
 # The side band that ptdump lists between packets: the same records in the same order.
 sed -nE 's/.*PERF_RECORD_([A-Z0-9_]+).*/\1/p' "$CORPUS/libipt/pevent-dump_verbose.ptdump.exp" |
 	sed 's/^SWITCH_CPU_WIDE.*/SWITCH_CPU_WIDE/' >listed
