@@ -220,7 +220,7 @@ static int nothing_due(const struct session *s, uint64_t now, uint64_t start, ui
 	if (!s->enabled)
 		return min_int(wait, s->cfg->delay_ms > now - start
 					     ? s->cfg->delay_ms - (now - start) : 0);
-	if (s->flight.table && !s->source.soft && !s->hotplug.again &&
+	if (s->flight.table && !s->hotplug.again &&
 	    !(s->plan.system_wide && s->hotplug.fd < 0) &&
 	    !(s->cfg->nr_tids && !s->cfg->nr_pids))
 		return trigger_wait(s, -1);
