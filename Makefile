@@ -71,7 +71,7 @@ TEST_DEPS  = libcmocka-dev linux-perf mandoc shellcheck python3 procps util-linu
 DEPS       = $(BUILD_DEPS) $(TEST_DEPS)
 
 .PHONY: all deps demo check unit e2e soft guest replay check-san fuzz torture layering lint \
-	man bench install dist clean help
+	man bench soak install dist clean help
 all: $(O)/bin/auxrec                      ## build the program
 
 $(O)/bin/auxrec: $(call obj,$(recorder)) $(O)/libformat.a $(O)/libperfio.a
@@ -179,6 +179,9 @@ man:                                      ## lint the manual pages
 	@mandoc -Tlint -Wwarning $(man)
 bench: all test-parts                     ## side by side with perf record, ratios first
 	@tests/bench/run.sh $(O)
+
+soak: all test-parts                      ## what waiting in flight costs, beside perf (half an hour)
+	@tests/bench/soak.sh $(O) $(SOAK_SECONDS)
 
 install: all                              ## honours DESTDIR and prefix
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5
