@@ -21,7 +21,7 @@ struct fmt_auxtrace {
 	uint64_t size;	    /* bytes that follow, padding included; a multiple of 8 */
 	uint64_t offset;    /* position of the first byte in the endless AUX stream */
 	uint64_t reference; /* TSC at the time of reading, on the clock of the trace; of a snapshot:
-			       when the cpu was frozen for it */
+			       just before the cpu was frozen for it */
 	uint32_t idx;	    /* queue */
 	uint32_t tid;	    /* thread of a per-thread queue, else UINT32_MAX */
 	uint32_t cpu;	    /* cpu of a per-cpu queue, else UINT32_MAX */

@@ -21,4 +21,12 @@ size_t fmt_pt_cut(const struct iovec *v, int n, uint64_t from);
 /* The TSC (56 bits) from which on the trace can be read; false: none is there. */
 bool fmt_pt_begin(const struct iovec *v, int n, uint64_t *ret);
 
+/* How long before `now`, a whole TSC, that was; 0: not before. */
+static inline uint64_t fmt_pt_ago(uint64_t now, uint64_t tsc)
+{
+	uint64_t ago = (now - tsc) & (UINT64_MAX >> 8);
+
+	return ago >> 55 ? 0 : ago;
+}
+
 #endif

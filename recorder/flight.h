@@ -42,7 +42,7 @@ struct flight_hold {
  * told. */
 struct flight_place {
 	uint64_t frozen_ns;    /* CLOCK_MONOTONIC when it was about to be stopped, */
-	uint64_t frozen_ticks; /* and the trace's clock when it was */
+	uint64_t frozen_ticks; /* and the trace's clock: up to then, all is there */
 	uint64_t pause_ns;     /* how long it stood still; 0: until the end */
 	uint64_t frozen_at, trace_at, both_at; /* since when there is trace, and switches with it */
 	struct flight_hold hold;

@@ -18,11 +18,11 @@ void flight_freeze(struct session *s, size_t i)
 	struct flight_place *p = &s->flight.place[i];
 
 	p->frozen_ns = session_now();
+	p->frozen_ticks = source_ticks(&s->source);
 	p->pause_ns = 0;
 	for (size_t k = 0; k < s->set.nr_ev; k++)
 		if (is_frozen(s, k) && pio_evset_disable_place(&s->set, k, i))
 			log_debug("cannot stop '%s' of place %zu", s->set.ev[k].name, i);
-	p->frozen_ticks = source_ticks(&s->source);
 }
 
 /* One thread stops them, one after the other, each by an interrupt. A thread on each cpu would have

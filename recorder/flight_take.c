@@ -89,15 +89,15 @@ static int put_records(struct session *s)
 static void find_span(const struct session *s, struct flight_place *p)
 {
 	const struct flight_hold *h = &p->hold;
-	uint64_t ticks = p->frozen_ticks, begin;
 	const struct fmt_time_conv *c = &s->conv;
+	uint64_t ticks = p->frozen_ticks, begin;
 
 	p->frozen_at = 0;
 	p->trace_at = p->both_at = 0;
 	if (!c->cap_time_zero || !c->mult || !fmt_pt_begin(h->trace, h->nr_trace, &begin))
 		return;
 	p->frozen_at = session_time(s, ticks);
-	p->trace_at = session_time(s, ticks - (((ticks - begin) << 8) >> 8));
+	p->trace_at = session_time(s, ticks - fmt_pt_ago(ticks, begin));
 	if (p->records.records)
 		p->both_at = p->records.first_ns > p->trace_at ? p->records.first_ns : p->trace_at;
 }

@@ -176,6 +176,26 @@ struct info_aux {
 	bool mapped; /* pages behind the walk may be given back */
 };
 
+/* Trace of one cpu, or thread, in one snapshot. */
+struct info_shot {
+	uint64_t key;
+	uint32_t nr;	   /* of the snapshot, from 1 on; 0: a row without trace */
+	uint32_t cpu, tid; /* INFO_NONE */
+	uint32_t pause_ns; /* for how long it stood still; 0: not told */
+	uint64_t bytes;
+	uint64_t frozen_tsc; /* when it was frozen, or read */
+	bool has_tsc;
+	uint64_t begin_tsc; /* 56 bits: from when on the trace can be read */
+	struct info_span switches;
+};
+
+struct info_shots {
+	struct rows rows; /* struct info_shot, in the order of the file */
+	uint32_t nr;	  /* snapshots */
+	bool throughout;  /* switches are recorded all the time, not with snapshots */
+	bool switched;	  /* private: there were some since the last AUXTRACE record */
+};
+
 struct info_image {
 	const char *name; /* in the images */
 	const uint8_t *id;
@@ -210,6 +230,7 @@ struct info {
 	struct info_order order;
 	struct info_conv conv;
 	struct info_aux aux;
+	struct info_shots shots;
 	struct info_tasks tasks;
 	struct info_images images;
 	uint64_t whole_to;   /* offset behind the last whole record */
@@ -281,6 +302,12 @@ struct info_window {
 };
 struct info_window info_window(const struct info *i, bool trace);
 
+/* In ns, each as far as it is known. both: trace and switches. */
+struct info_shot_spans {
+	struct info_span frozen, trace, switches, both;
+};
+struct info_shot_spans info_shot_spans(const struct info *i, const struct info_shot *s);
+
 /* Threads by time on a cpu, longest first: an array of *ret_nr rows, owned by the caller,
  * of pointers into the tasks. NULL: no memory, or none. */
 const struct info_task **info_tasks_sorted(const struct info *i, size_t *ret_nr);
@@ -299,6 +326,7 @@ int info_print_json(const struct info_file *f);
 
 enum {
 	INFO_ARGS_MAX = 4096,  /* arguments of the recorded command line that are shown */
+	INFO_SHOTS_TEXT = 64,  /* rows of snapshots that the text shows */
 	INFO_TASKS_TEXT = 20,  /* threads, and missing images, that the text shows */
 	INFO_TASKS_JSON = 10000, /* and JSON */
 };

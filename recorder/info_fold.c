@@ -43,6 +43,8 @@ static int fold_kernel(struct info *i, const struct fmt_reader *r,
 	err = info_loss_fold(i, &k);
 	if (!err)
 		err = info_tasks_fold(i, &k);
+	if (!err)
+		err = info_shots_fold(i, &k);
 	return err ? err : info_time_fold(i, &k);
 }
 
@@ -59,6 +61,13 @@ static int count_type(struct info *i, const struct fmt_rec *rec)
 		return -ENOMEM;
 	*(rec->inflated ? &t->inflated : &t->n) += 1;
 	return 0;
+}
+
+static int take_trace(struct info *i, const struct fmt_rec *rec)
+{
+	int err = info_aux_take_trace(i, rec);
+
+	return err ? err : info_shots_take_trace(i, rec);
 }
 
 static int fold_record(struct info *i, const struct input *in, const struct fmt_reader *r,
@@ -79,7 +88,7 @@ static int fold_record(struct info *i, const struct input *in, const struct fmt_
 	if (rec->type == FMT_REC_ID_INDEX)
 		return auxsample_take_ids(&i->aux.ids, rec);
 	if (rec->type == FMT_REC_AUXTRACE)
-		return rec->inflated ? 0 : info_aux_take_trace(i, rec);
+		return rec->inflated ? 0 : take_trace(i, rec);
 	if (rec->type == FMT_REC_AUXTRACE_INFO)
 		return info_aux_take_info(i, rec);
 	if (rec->type == FMT_REC_TIME_CONV)
@@ -130,6 +139,7 @@ static struct info start(const struct input *in)
 		.whole_to = in->r.data_offset,
 		.others = ROWS_INIT(struct info_type, INFO_ROWS_MAX),
 		.cpus = ROWS_INIT(struct info_cpu, INFO_ROWS_MAX),
+		.shots.rows = ROWS_INIT(struct info_shot, INFO_ROWS_MAX),
 		.tasks = {
 			.tasks = ROWS_INIT(struct info_task, INFO_TASKS_MAX),
 			.slots = ROWS_INIT(struct info_slot, INFO_TASKS_MAX),
@@ -193,6 +203,7 @@ void info_done(struct info *i)
 	info_images_done(&i->images);
 	rows_done(&i->others);
 	rows_done(&i->cpus);
+	rows_done(&i->shots.rows);
 	rows_done(&i->tasks.tasks);
 	rows_done(&i->tasks.slots);
 	free(i->order.marks);

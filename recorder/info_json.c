@@ -299,6 +299,7 @@ int info_print_json(const struct info_file *f)
 	jtree_set(o, "records_inflated", records(i, true, &err), &err);
 	jtree_set(o, "records_untold", jtree_number(i->untold), &err);
 	info_json_aux(o, f, &err);
+	info_json_shots(o, f, &err);
 	info_json_losses(o, f, &err);
 	info_json_tasks(o, f, &err);
 	info_json_images(o, f, &err);

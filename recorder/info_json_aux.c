@@ -205,6 +205,38 @@ void info_json_aux(json_t *o, const struct info_file *f, int *err)
 	jtree_set(o, "snapshot", json_boolean(x->snapshot), err);
 }
 
+static json_t *shot(const struct info *i, const struct info_shot *s, int *err)
+{
+	struct info_shot_spans at = info_shot_spans(i, s);
+	json_t *o = json_object();
+
+	jtree_set(o, "snapshot", jtree_number(s->nr), err);
+	jtree_set(o, "cpu", info_json_id(s->cpu), err);
+	jtree_set(o, "tid", info_json_id(s->tid), err);
+	jtree_set(o, "bytes", jtree_number(s->bytes), err);
+	jtree_set(o, "frozen_ns", at.frozen.known ? jtree_number(at.frozen.first_ns) : json_null(),
+		  err);
+	jtree_set(o, "pause_ns", s->pause_ns ? jtree_number(s->pause_ns) : json_null(), err);
+	jtree_set(o, "trace", info_json_span(&at.trace, err), err);
+	jtree_set(o, "switches", info_json_span(&at.switches, err), err);
+	jtree_set(o, "both", info_json_span(&at.both, err), err);
+	return o;
+}
+
+void info_json_shots(json_t *o, const struct info_file *f, int *err)
+{
+	const struct rows *t = &f->i->shots.rows;
+	json_t *a = json_array();
+
+	for (size_t k = 0; k < t->nr; k++) {
+		const struct info_shot *s = rows_at(t, k);
+
+		if (s->nr)
+			jtree_append(a, shot(f->i, s, err), err);
+	}
+	jtree_set(o, "snapshots", a, err);
+}
+
 static json_t *sums(const struct info_loss *l, int *err)
 {
 	json_t *o = json_object();

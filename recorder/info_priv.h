@@ -51,6 +51,9 @@ int info_aux_raw(struct info *i, const uint8_t *p, uint64_t len);
 void info_aux_judge_raw(struct info *i);
 void info_aux_end(struct info *i);
 void info_aux_done(struct info_aux *a);
+/* info_shots.c */
+int info_shots_take_trace(struct info *i, const struct fmt_rec *rec);
+int info_shots_fold(struct info *i, const struct info_kernel *k);
 /* info_pool.c: walks over packets, in threads of their own where there is more than one
  * processor. mapped: what is fed lies in a mapping of the file, whose pages may be given
  * back behind the walk. What was fed must stay until info_pool_wait is back. */
@@ -72,6 +75,7 @@ void info_text_safe(const char *s);
 void info_text_id(uint32_t id, int width);
 void info_text_seconds(uint64_t ns);
 void info_text_aux(const struct info_file *f);
+void info_text_shots(const struct info_file *f);
 void info_text_losses(const struct info_file *f);
 int info_text_tasks(const struct info_file *f);
 int info_text_images(const struct info_file *f);
@@ -80,6 +84,7 @@ int info_text_images(const struct info_file *f);
 json_t *info_json_id(uint32_t v);
 json_t *info_json_span(const struct info_span *s, int *err);
 void info_json_aux(json_t *o, const struct info_file *f, int *err);
+void info_json_shots(json_t *o, const struct info_file *f, int *err);
 void info_json_losses(json_t *o, const struct info_file *f, int *err);
 void info_json_tasks(json_t *o, const struct info_file *f, int *err);
 void info_json_images(json_t *o, const struct info_file *f, int *err);

@@ -204,6 +204,10 @@ static int fold_running(struct info *i, const struct info_kernel *k)
 		return fold_switch(i, k, s);
 	case FMT_REC_EXIT:
 		return s->tid == w->tid ? stop(i, s, w->tid, w->time) : 0;
+	case FMT_REC_AUX: /* with OVERWRITE, the cpu is frozen for a snapshot */
+		if (le_get64(k->rec->p + FMT_AUX_AT_FLAGS) & FMT_AUX_OVERWRITE)
+			s->running = false;
+		return 0;
 	case FMT_REC_LOST:
 		s->running = false;
 		return 0;

@@ -355,6 +355,7 @@ int info_print_text(const struct info_file *f)
 	put_events(f->r);
 	put_records(f);
 	info_text_aux(f);
+	info_text_shots(f);
 	info_text_losses(f);
 	return info_text_tasks(f) ? -ENOMEM : info_text_images(f);
 }

@@ -104,6 +104,59 @@ static void put_pts(const struct rows *t)
 	}
 }
 
+static void put_ns(const struct info_span *s)
+{
+	if (s->known)
+		printf("  %13.3f", (double)(s->last_ns - s->first_ns) / 1e3);
+	else
+		printf("  %13s", "-");
+}
+
+static void put_shot(const struct info *i, const struct info_shot *s)
+{
+	struct info_shot_spans at = info_shot_spans(i, s);
+
+	printf("%10" PRIu32, s->nr);
+	info_text_id(s->cpu, 7);
+	info_text_id(s->tid, 11);
+	put_ns(&at.trace);
+	put_ns(&at.switches);
+	put_ns(&at.both);
+	if (s->pause_ns)
+		printf("  %11.3f", (double)s->pause_ns / 1e3);
+	else
+		printf("  %11s", "-");
+	if (at.frozen.known) {
+		fputs("  ", stdout);
+		info_text_seconds(at.frozen.first_ns);
+		fputs(" s", stdout);
+	}
+	putchar('\n');
+}
+
+void info_text_shots(const struct info_file *f)
+{
+	const struct info_shots *t = &f->i->shots;
+	size_t shown = 0, more = 0;
+
+	if (!t->nr)
+		return;
+	puts("\n  snapshot    cpu        tid       trace us    switches us        both us"
+	     "     pause us  frozen at");
+	for (size_t k = 0; k < t->rows.nr; k++) {
+		const struct info_shot *s = rows_at(&t->rows, k);
+
+		if (!s->nr)
+			continue;
+		if (shown++ < INFO_SHOTS_TEXT)
+			put_shot(f->i, s);
+		else
+			more++;
+	}
+	if (more || rows_rest(&t->rows))
+		printf("%10s  and %zu%s\n", "...", more, rows_rest(&t->rows) ? " or more" : "");
+}
+
 void info_text_aux(const struct info_file *f)
 {
 	const struct rows *t = &f->i->aux.queues;

@@ -142,6 +142,9 @@ host() {
 	fi
 	for f in one own.1 own.5 lapped; do
 		sound $f.data
+		"$AUXREC" info $f.data | sed -n '/^  snapshot/,/^$/p'
+		json $f.data 'len(d["snapshots"])'
+		python3 "$GUEST/spans.py" $f.data info.json || fail "what $f.data spans"
 	done
 }
 

@@ -37,7 +37,8 @@ def main(path):
                 continue
             tsc = u64(after, at + len(PSB)) >> 8
             ns = zero + (tsc >> shift) * mult + ((tsc & ((1 << shift) - 1)) * mult >> shift)
-            print('snapshot %d of cpu %d: %.1f us' % (k + 1, cpu, (ns - frozen[cpu][k]) / 1e3))
+            print('snapshot %d of cpu %d: %.1f us' %
+                  (k + 1, cpu, (ns % (1 << 64) - frozen[cpu][k]) / 1e3))
     return 0
 
 

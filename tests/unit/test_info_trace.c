@@ -135,6 +135,96 @@ static const struct info_task *task(const struct fix *f, uint32_t tid)
 	return t;
 }
 
+/* ---- snapshots ---- */
+
+/* A cpu frozen at `tsc`, whose trace begins `ago` before. A tick is 1 ns, and ns 1000 is tick 0. */
+static void put_shot(struct fmt_buf *b, uint32_t cpu, uint64_t tsc, uint64_t ago, uint32_t pause)
+{
+	uint8_t p[32] = PSB "\x19";
+	struct fmt_auxtrace a = { .size = sizeof(p), .reference = tsc, .idx = cpu,
+				  .tid = UINT32_MAX, .cpu = cpu, .pause_ns = pause };
+
+	le_put(p + 17, tsc - ago, 7);
+	fmt_put_auxtrace(b, &a);
+	fmt_put(b, p, sizeof(p));
+}
+
+static const struct info_shot *shot(const struct fix *f, uint32_t nr, uint32_t cpu)
+{
+	for (size_t k = 0; k < f->i.shots.rows.nr; k++) {
+		const struct info_shot *s = rows_at(&f->i.shots.rows, k);
+
+		if (s->nr == nr && s->cpu == cpu)
+			return s;
+	}
+	return NULL;
+}
+
+static void assert_span(struct info_span s, uint64_t first, uint64_t last)
+{
+	assert_true(s.known);
+	assert_int_equal(s.first_ns, first);
+	assert_int_equal(s.last_ns, last);
+}
+
+static void each_snapshot_tells_what_it_spans(void **state)
+{
+	struct fix *f = *state;
+	struct info_shot_spans at;
+
+	put_pt_info(&f->b, 10, 1024, true);
+	put_shot(&f->b, 0, 5000, 300, 70);
+	put_shot(&f->b, 1, 5010, 10, 80);
+	put_switch(&f->b, true, 1, 2, 5800, 0); /* later than the trace */
+	put_switch(&f->b, true, 1, 2, 5900, 0);
+	put_switch(&f->b, true, 3, 4, 1100, 1); /* earlier */
+	put_shot(&f->b, 0, 7000, 100, 0);
+	put_shot(&f->b, 0, 9000, 100, 0); /* nothing switched in between */
+	fold(f);
+	assert_int_equal(f->i.shots.nr, 3);
+	at = info_shot_spans(&f->i, shot(f, 1, 0));
+	assert_span(at.frozen, 6000, 6000);
+	assert_span(at.trace, 5700, 6000);
+	assert_span(at.switches, 5800, 5900);
+	assert_span(at.both, 5800, 6000);
+	assert_int_equal(shot(f, 1, 0)->pause_ns, 70);
+	at = info_shot_spans(&f->i, shot(f, 1, 1));
+	assert_span(at.both, 6000, 6010);
+	at = info_shot_spans(&f->i, shot(f, 2, 0));
+	assert_span(at.trace, 7900, 8000);
+	assert_false(at.switches.known);
+	assert_false(at.both.known);
+	assert_null(shot(f, 2, 1));
+	assert_non_null(shot(f, 3, 0));
+}
+
+/* As perf does it: nothing tells which belong to a snapshot, and all are there. */
+static void switches_that_are_recorded_throughout_serve_every_snapshot(void **state)
+{
+	struct fix *f = *state;
+
+	put_pt_info(&f->b, 10, 1024, true);
+	put_switch(&f->b, true, 1, 2, 5100, 0);
+	put_shot(&f->b, 0, 5000, 300, 0);
+	put_switch(&f->b, true, 1, 2, 6100, 0);
+	put_shot(&f->b, 0, 7000, 100, 0);
+	put_switch(&f->b, true, 1, 2, 9100, 0);
+	fold(f);
+	assert_int_equal(f->i.shots.nr, 2);
+	assert_span(info_shot_spans(&f->i, shot(f, 1, 0)).both, 5700, 6000);
+	assert_span(info_shot_spans(&f->i, shot(f, 2, 0)).both, 7900, 8000);
+}
+
+static void without_snapshots_there_are_none(void **state)
+{
+	struct fix *f = *state;
+
+	put_pt_info(&f->b, 10, 1024, false);
+	put_shot(&f->b, 0, 5000, 300, 0);
+	fold(f);
+	assert_int_equal(f->i.shots.nr, 0);
+}
+
 /* ---- trace ---- */
 
 static void a_packet_goes_on_in_the_next_piece(void **state)
@@ -650,6 +740,9 @@ int main(void)
 		TEST(padding_is_no_part_of_a_packet),
 		TEST(a_gap_between_pieces_is_a_loss_of_its_time),
 		TEST(snapshots_may_overlap_and_leave_out),
+		TEST(each_snapshot_tells_what_it_spans),
+		TEST(switches_that_are_recorded_throughout_serve_every_snapshot),
+		TEST(without_snapshots_there_are_none),
 		TEST(the_flag_overwrite_is_no_loss),
 		TEST(each_word_of_aux_flags_is_counted),
 		TEST(many_queues_are_walked_at_once),

@@ -91,6 +91,9 @@ static void test_begin(void **state)
 	v[0].iov_len = 100;
 	assert_false(fmt_pt_begin(v, 1, &first));
 	assert_false(fmt_pt_begin(v, 0, &first));
+	assert_int_equal(fmt_pt_ago(1030, 1020), 10);
+	assert_int_equal(fmt_pt_ago((UINT64_C(3) << 56) + 5, (UINT64_C(1) << 56) - 5), 10);
+	assert_int_equal(fmt_pt_ago(1020, 1030), 0);
 }
 
 static void test_nothing_to_go_by(void **state)
