@@ -64,17 +64,20 @@ static int gather(struct session *s, size_t i, struct source_chunk *first, struc
 	}
 }
 
-/* For a file of its own it stays in the queue. */
+/* For a file of its own it stays in the queue; the copy ends with the last instruction. */
 static int copy(struct session *s, size_t i, struct source_chunk *first, struct fmt_buf *b)
 {
 	struct soft_queue q;
 	size_t n = soft_queue_kept(s->source.soft, i, &q);
+	uint8_t end[SOFT_END_MAX];
 
 	*first = (struct source_chunk){ .offset = q.offset, .cpu = -1, .pid = q.pid, .tid = q.tid,
 					.began = true, .began_ticks = q.start_ticks };
 	fmt_put_zero(b, n);
 	if (!b->err)
 		(void)soft_queue_copy(s->source.soft, i, q.offset, b->data, n);
+	if (n)
+		fmt_put(b, end, soft_queue_end(s->source.soft, i, end));
 	return b->err;
 }
 

@@ -272,6 +272,20 @@ void soft_pt_cut(struct soft_pt *p, uint64_t ip)
 	put_pgd(p);
 }
 
+size_t soft_pt_end(const struct soft_pt *p, uint64_t ip, uint8_t *buf, size_t size)
+{
+	struct soft_pt end = *p;
+	size_t n;
+
+	if (p->lost)
+		return 0;
+	end.out = (struct soft_bytes){ 0 };
+	soft_pt_cut(&end, ip);
+	n = soft_bytes_copy(&end.out, 0, buf, size);
+	soft_bytes_done(&end.out);
+	return n;
+}
+
 void soft_pt_forget(struct soft_pt *p)
 {
 	p->nr_ret = 0;

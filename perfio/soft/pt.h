@@ -69,6 +69,9 @@ void soft_pt_leave(struct soft_pt *p);		   /* it entered the kernel by itself */
 
 /* The thread left user space before the instruction at ip could run. */
 void soft_pt_cut(struct soft_pt *p, uint64_t ip);
+/* What cut would write, into buf, and p is as before: how many bytes; 0 where packets are off, or
+ * go nowhere. */
+size_t soft_pt_end(const struct soft_pt *p, uint64_t ip, uint8_t *buf, size_t size);
 /* The program was replaced. */
 void soft_pt_forget(struct soft_pt *p);
 /* A PSB+ is due, however long ago the last one was. */

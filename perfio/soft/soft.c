@@ -385,6 +385,13 @@ size_t soft_queue_copy(const struct soft *s, size_t i, uint64_t from, void *to, 
 	return soft_bytes_copy(&s->all[i]->pt.out, from, to, n);
 }
 
+size_t soft_queue_end(const struct soft *s, size_t i, uint8_t buf[SOFT_END_MAX])
+{
+	const struct soft_thread *t = s->all[i];
+
+	return t->mode == SOFT_USER ? soft_pt_end(&t->pt, t->insn.ip, buf, SOFT_END_MAX) : 0;
+}
+
 void soft_queue_release(struct soft *s, size_t i)
 {
 	struct soft_thread *t = s->all[i];

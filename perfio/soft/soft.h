@@ -121,6 +121,12 @@ size_t soft_queue_copy(const struct soft *s, size_t i, uint64_t from, void *to, 
  * /proc/PID/mem shows breakpoints.) */
 size_t soft_memory(const struct soft *s, pid_t pid, uint64_t addr, void *to, size_t n);
 
+/* What would end a stretch of trace of queue i here, as soft_divide() does, without ending it: its
+ * bytes, how many. Behind a copy of what the queue holds they make it readable to the last
+ * instruction. */
+enum { SOFT_END_MAX = 32 };
+size_t soft_queue_end(const struct soft *s, size_t i, uint8_t buf[SOFT_END_MAX]);
+
 void soft_stats(const struct soft *s, struct soft_stats *ret);
 uint64_t soft_ticks(const struct soft *s); /* the virtual TSC of now */
 

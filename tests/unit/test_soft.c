@@ -329,6 +329,36 @@ static void pending_bits_are_handed_out_on_demand(void **state)
 	judge(w);
 }
 
+/* What has run so far is all in a copy with an end of its own, wherever that is. */
+static void judge_copy(struct world *w)
+{
+	const struct softrun_trace *t = &w->run.trace[0];
+	struct softrun copy = w->run;
+	struct softrun_trace whole = *t;
+	struct softrun_verdict v;
+
+	whole.v = malloc(t->n + SOFT_END_MAX);
+	assert_non_null(whole.v);
+	memcpy(whole.v, t->v, t->n);
+	whole.n += soft_queue_end(w->run.soft, 0, whole.v + t->n);
+	copy.trace = &whole;
+	softrun_judge(&copy, &v, NULL);
+	assert_int_equal(v.decoded, w->run.stats.instructions);
+	assert_int_equal(v.errors, 0);
+	free(whole.v);
+}
+
+static void a_copy_is_readable_to_the_last_instruction(void **state)
+{
+	struct world *w = *state;
+
+	begin(w, TINY_FLOW, plain);
+	while (softrun_some(&w->run, 1) != SOFT_DONE)
+		if (w->run.nr_traces && w->run.stats.instructions)
+			judge_copy(w);
+	judge(w); /* the stream itself goes on as if nobody had looked */
+}
+
 static void expect_own_end(struct world *w, int code)
 {
 	int status;
@@ -472,6 +502,7 @@ int main(void)
 		T(each_flipped_branch_bit_is_noticed),
 		T(a_sleeping_program_is_idle_and_its_trace_is_out),
 		T(a_stopped_sleep_is_resumed_by_the_kernel),
+		T(a_copy_is_readable_to_the_last_instruction),
 		T(pending_bits_are_handed_out_on_demand),
 		T(a_detached_spinner_runs_to_its_end),
 		T(a_detached_sleeper_runs_to_its_end),
