@@ -84,7 +84,7 @@ def recover(b, *words):
     if os.path.exists('recovered'):
         os.unlink('recovered')
     run = subprocess.run([AUXREC, 'recover', '--json', 'damaged', '-o', 'recovered', *words],
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
     if run.returncode not in (0, 1, 4):
         fail('recover ended with', run.returncode, run.stderr.decode())
     if read('damaged') != b:
@@ -98,7 +98,7 @@ def recover(b, *words):
 def perf_reads(path, want):
     """perf finds the records where they are, and does not complain."""
     run = subprocess.run([PERF, 'script', '-D', '-f', '-i', path], stdout=subprocess.PIPE,
-                         stderr=subprocess.PIPE, timeout=60)
+                         stderr=subprocess.PIPE, timeout=300)
     if run.returncode or COMPLAINTS.search(run.stderr):
         fail(path + ': perf script ends with', run.returncode, run.stderr.decode())
     found = [int(at, 16) for at in
@@ -111,7 +111,7 @@ def perf_reads(path, want):
         return  # the dump met every record
     script = subprocess.run([PERF, 'script', '-f', '-i', path, '--no-itrace',
                              '--show-mmap-events'],
-                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=60)
+                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=300)
     if script.returncode or COMPLAINTS.search(script.stderr):
         fail(path + ': perf script', script.returncode, script.stderr.decode())
 

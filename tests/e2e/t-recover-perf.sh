@@ -17,7 +17,7 @@ python3 "$E2E/recover.py" damage soft || exit 1
 python3 "$E2E/recover.py" flow soft 5 || exit 1
 python3 "$E2E/recover.py" cuts soft 10 || exit 1
 [ -n "${FULL:-}" ] || exit 0
-"$AUXREC" record -q --source=none -o switches -- "$PROG/pingpong" 2000 >/dev/null 2>&1
+"$AUXREC" record -q --source=none -o switches -- "$PROG/pingpong" 500 >/dev/null 2>&1
 "$AUXREC" record -q --source=soft -o large -- ls /usr/bin >/dev/null 2>&1
 python3 "$E2E/recover.py" cuts soft all || exit 1 # trace: each byte makes another file
 python3 "$E2E/recover.py" cuts switches all || exit 1
