@@ -61,7 +61,7 @@ static int on_clone(struct soft *s, struct soft_thread *t, int event)
 	flags = clone_flags(t, event);
 	if (soft_table_find(s, (pid_t)tid))
 		return soft_resume(s, t, 0); /* was found before its parent could tell */
-	err = soft_table_add(&c, s, flags & CLONE_THREAD ? t->pid : (pid_t)tid, (pid_t)tid);
+	err = soft_table_add(&c, s, flags & CLONE_THREAD ? t->pid : (pid_t)tid, (pid_t)tid, t);
 	if (err)
 		return err;
 	c->mode = SOFT_FREE;
@@ -99,6 +99,7 @@ static int on_exec(struct soft *s, struct soft_thread *t)
 	t->injected = false;
 	t->restarting = false;
 	t->insn = (struct soft_insn){ .cls = SOFT_BAD };
+	soft_sigtrap_exec(&t->trap);
 	if (soft_mem_open(&t->mem, t->tid))
 		return soft_resume_free(s, t);
 	return soft_resume(s, t, 0);
@@ -168,6 +169,7 @@ static int on_event_stop(struct soft *s, struct soft_thread *t, int sig)
 		err = soft_peek_ip(t, &ip);
 	if (err)
 		return soft_unless_killed(err);
+	soft_sigtrap_hide(&t->trap);
 	return soft_resume_at(s, t, ip);
 }
 

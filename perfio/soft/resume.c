@@ -122,6 +122,7 @@ static int detach(struct soft *s, struct soft_thread *t)
 {
 	int err = set_regs(t);
 
+	soft_sigtrap_enter(&t->trap);
 	if (!err && ptrace(PTRACE_DETACH, t->tid, NULL, (long)t->signal))
 		err = -errno;
 	t->parked = false;
@@ -159,17 +160,26 @@ int soft_detach_thread(struct soft *s, struct soft_thread *t, int sig)
 	return err;
 }
 
+/* Only a step shows whether a handler was entered. What it puts on the handler's stack is the
+ * mask as it is; but without a handler it ends in a trap, which must not be blocked. */
+static int inject(struct soft *s, struct soft_thread *t, int sig)
+{
+	if (t->trap.blocked && soft_sigtrap_caught(&t->trap, sig))
+		soft_sigtrap_show(&t->trap);
+	else if (t->trap.blocked && t->insn.cls == SOFT_SYSCALL)
+		return soft_let_go(s, t, PTRACE_SYSCALL, sig);
+	t->injected = true;
+	return soft_step(s, t, sig);
+}
+
 int soft_resume(struct soft *s, struct soft_thread *t, int sig)
 {
 	if (s->detaching)
 		return soft_detach_thread(s, t, sig);
 	if (t->mode == SOFT_FREE || t->mode == SOFT_EXITING)
 		return soft_let_go(s, t, PTRACE_CONT, sig);
-	if (sig) {
-		/* Only a step shows whether a handler was entered. */
-		t->injected = true;
-		return soft_step(s, t, sig);
-	}
+	if (sig)
+		return inject(s, t, sig);
 	if (t->mode != SOFT_USER || t->insn.cls == SOFT_SYSCALL)
 		return soft_let_go(s, t, PTRACE_SYSCALL, 0);
 	if (s->cfg.step || t->mem->stepped)

@@ -6,23 +6,30 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-int soft_table_add(struct soft_thread **ret, struct soft *s, pid_t pid, pid_t tid)
+static bool make_room(struct soft *s)
 {
-	struct soft_thread *t = calloc(1, sizeof(*t));
+	size_t cap = s->cap ? s->cap * 2 : 16;
+	struct soft_thread **all, **live;
 
-	if (t && s->nr == s->cap) {
-		size_t cap = s->cap ? s->cap * 2 : 16;
-		struct soft_thread **all = reallocarray(s->all, cap, sizeof(*all));
-		struct soft_thread **live = reallocarray(s->live, cap, sizeof(*live));
+	if (s->nr < s->cap)
+		return true;
+	all = reallocarray(s->all, cap, sizeof(*all));
+	if (all)
+		s->all = all;
+	live = reallocarray(s->live, cap, sizeof(*live));
+	if (live)
+		s->live = live;
+	if (all && live)
+		s->cap = cap;
+	return s->nr < s->cap;
+}
 
-		if (all)
-			s->all = all;
-		if (live)
-			s->live = live;
-		if (all && live)
-			s->cap = cap;
-	}
-	if (!t || s->nr == s->cap) {
+int soft_table_add(struct soft_thread **ret, struct soft *s, pid_t pid, pid_t tid,
+		   const struct soft_thread *parent)
+{
+	struct soft_thread *t = make_room(s) ? calloc(1, sizeof(*t)) : NULL;
+
+	if (!t || soft_sigtrap_init(&t->trap, pid, tid, parent ? &parent->trap : NULL)) {
 		free(t);
 		return -ENOMEM;
 	}
@@ -60,6 +67,7 @@ void soft_table_remove(struct soft *s, struct soft_thread *t)
 	if (err && !s->log_err)
 		s->log_err = err;
 	soft_iplog_done(&t->log);
+	soft_sigtrap_done(&t->trap);
 	soft_mem_put(t->mem);
 	t->mem = NULL;
 	if (s->owner == t)
@@ -97,11 +105,11 @@ int soft_table_adopt(struct soft *s, pid_t tid)
 	if (soft_table_find(s, tid) || !read_status(tid, &pid, &tracer) ||
 	    tracer != gettid())
 		return 0;
-	err = soft_table_add(&t, s, pid, tid);
+	leader = soft_table_find(s, pid);
+	err = soft_table_add(&t, s, pid, tid, leader);
 	if (err)
 		return err;
 	t->mode = SOFT_NEW;
-	leader = soft_table_find(s, pid);
 	if (leader && leader != t && leader->mem)
 		t->mem = soft_mem_get(leader->mem);
 	else if (soft_mem_open(&t->mem, tid))

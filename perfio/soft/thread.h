@@ -8,6 +8,7 @@
 #include "perfio/soft/mem.h"
 #include "perfio/soft/pt.h"
 #include "perfio/soft/runs.h"
+#include "perfio/soft/sigtrap.h"
 #include "perfio/soft/soft.h"
 
 #include <stdbool.h>
@@ -37,6 +38,7 @@ struct soft_thread {
 	struct soft_insn insn;
 	bool running; /* not insn alone: `run`, which begins with it */
 	struct soft_run run;
+	struct soft_sigtrap trap;
 	bool dying;   /* killed before it could be told to go on */
 	bool lifted;	  /* plants at insn are out while it runs */
 	bool has_regs, new_regs; /* regs are those of this stop; are to be set before it ends */

@@ -36,27 +36,12 @@ int soft_tracer_seize(struct soft *s, pid_t child)
 
 	if (ptrace(PTRACE_SEIZE, child, NULL, OPTIONS))
 		return -errno;
-	err = soft_table_add(&t, s, child, child);
+	err = soft_table_add(&t, s, child, child, NULL);
 	if (err)
 		return err;
 	t->mode = SOFT_FREE;
 	s->root = child;
 	return 0;
-}
-
-/*
- * The traps of stepping are forced on the program: with SIGTRAP blocked, the kernel would
- * reset its handler for good. So keep it unblocked.
- */
-static void unblock_trap(const struct soft_thread *t)
-{
-	const uint64_t trap = (uint64_t)1 << (SIGTRAP - 1);
-	uint64_t mask;
-
-	if (ptrace(PTRACE_GETSIGMASK, t->tid, sizeof(mask), &mask) || !(mask & trap))
-		return;
-	mask &= ~trap;
-	ptrace(PTRACE_SETSIGMASK, t->tid, sizeof(mask), &mask);
 }
 
 static void note_mappings(struct soft *s, struct soft_thread *t,
@@ -87,19 +72,16 @@ static int returned(struct soft *s, struct soft_thread *t)
 {
 	struct user_regs_struct r;
 	int err = soft_peek_regs(t, &r);
-	long nr;
 
 	if (err)
 		return soft_unless_killed(err);
 	if (r.cs == CS_32BIT)
 		return soft_resume_free(s, t);
-	nr = (long)r.orig_rax;
-	/* rt_sigreturn leaves no number behind. */
-	if (nr < 0 || nr == SYS_rt_sigprocmask)
-		unblock_trap(t);
 	note_mappings(s, t, &r);
-	if (!restarts(&r))
+	if (!restarts(&r)) {
+		soft_sigtrap_return(&t->trap, &r, t->mem, t->insn.legacy);
 		return soft_resume_at(s, t, r.rip);
+	}
 	/* All instructions that enter the kernel have two bytes. */
 	t->mode = SOFT_USER;
 	t->injected = false;
@@ -118,13 +100,15 @@ static int on_syscall(struct soft *s, struct soft_thread *t)
 		return returned(s, t);
 	if (t->mode == SOFT_USER && t->insn.cls == SOFT_SYSCALL) {
 		soft_thread_entered(t);
+		soft_sigtrap_enter(&t->trap);
 		t->mode = SOFT_KERNEL;
 		t->restarting = false;
 	}
 	return soft_resume(s, t, 0);
 }
 
-/* A signal is about to be delivered; nothing of the program ran for it. */
+/* A signal is about to be delivered, or (0) is not to be after all; nothing of the program ran
+ * for it. */
 static int on_signal(struct soft *s, struct soft_thread *t, int sig)
 {
 	int err = t->running ? soft_block_cut(t) : 0;
@@ -134,8 +118,9 @@ static int on_signal(struct soft *s, struct soft_thread *t, int sig)
 		err = soft_peek_ip(t, &ip);
 	if (err)
 		return soft_unless_killed(err);
-	s->stats.signals++;
+	s->stats.signals += sig != 0;
 	if (t->mode == SOFT_NEW) {
+		soft_sigtrap_hide(&t->trap);
 		t->mode = SOFT_USER;
 		soft_thread_goto(t, ip);
 	} else if (t->mode == SOFT_USER && !t->restarting && ip != t->insn.ip) {
@@ -178,9 +163,32 @@ static int stepped(struct soft *s, struct soft_thread *t, uint64_t ip)
 	return soft_resume(s, t, 0);
 }
 
+/* A SIGTRAP that no instruction caused. */
+static int on_sent_trap(struct soft *s, struct soft_thread *t, const siginfo_t *si)
+{
+	return on_signal(s, t, soft_sigtrap_takes(&t->trap, si) ? 0 : SIGTRAP);
+}
+
+/* The program's own int3, while it blocks SIGTRAP: it dies of that. So let it run into it once
+ * more, with the mask as it wants it. */
+static int again_blocked(struct soft *s, struct soft_thread *t)
+{
+	int err = soft_regs(t);
+
+	if (err)
+		return soft_unless_killed(err);
+	soft_sigtrap_show(&t->trap);
+	t->trap.blocked = false;
+	t->regs.rip = t->insn.ip;
+	t->new_regs = true;
+	return soft_step(s, t, 0);
+}
+
 /* The program's own int3: it has run, and its signal is still to be delivered. */
 static int on_breakpoint(struct soft *s, struct soft_thread *t, uint64_t ip)
 {
+	if (t->trap.blocked)
+		return again_blocked(s, t);
 	soft_thread_ran(t, ip);
 	s->stats.signals++;
 	soft_thread_goto(t, ip);
@@ -194,12 +202,14 @@ static int on_odd_trap(struct soft *s, struct soft_thread *t, uint64_t ip)
 
 	if (ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &si))
 		return soft_unless_killed(-errno);
-	if (si.si_code <= 0 || t->mode == SOFT_FREE || t->mode == SOFT_NEW)
+	if (t->mode == SOFT_FREE)
 		return on_signal(s, t, SIGTRAP);
+	if (si.si_code <= 0 || t->mode == SOFT_NEW)
+		return on_sent_trap(s, t, &si);
 	if (si.si_code == SIGTRAP) {
 		/* ptrace(2): a handler's frame is ready, nothing of it ran. */
 		soft_thread_cut(t);
-		unblock_trap(t);
+		soft_sigtrap_hide(&t->trap);
 		return soft_resume_at(s, t, ip);
 	}
 	if (t->mode == SOFT_USER && t->insn.cls == SOFT_INT && ip == soft_insn_end(&t->insn))
@@ -220,6 +230,7 @@ static int on_odd_trap(struct soft *s, struct soft_thread *t, uint64_t ip)
 /* The run it was told to make is over. */
 static int on_run_trap(struct soft *s, struct soft_thread *t)
 {
+	siginfo_t si;
 	bool hit;
 	int err = soft_block_trap(t, &hit);
 
@@ -227,6 +238,10 @@ static int on_run_trap(struct soft *s, struct soft_thread *t)
 		return soft_unless_killed(err);
 	if (hit)
 		return soft_resume(s, t, 0);
+	if (ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &si))
+		return soft_unless_killed(-errno);
+	if (si.si_code <= 0)
+		return on_sent_trap(s, t, &si);
 	if (t->insn.cls == SOFT_INT && t->regs.rip == soft_insn_end(&t->insn))
 		return on_breakpoint(s, t, t->regs.rip);
 	return on_signal(s, t, SIGTRAP);

@@ -45,9 +45,10 @@ static inline bool soft_runs_user(const struct soft_thread *t)
 
 /* table.c: the set of threads. */
 
-/* Make a thread known; it has no memory yet. 0 or -ENOMEM. */
+/* Make a thread known, which `parent` (or NULL) made; it has no memory yet. 0 or -ENOMEM. */
 __attribute__((warn_unused_result))
-int soft_table_add(struct soft_thread **ret, struct soft *s, pid_t pid, pid_t tid);
+int soft_table_add(struct soft_thread **ret, struct soft *s, pid_t pid, pid_t tid,
+		   const struct soft_thread *parent);
 /* A living thread or NULL. */
 struct soft_thread *soft_table_find(const struct soft *s, pid_t tid);
 /* Make a traced thread known that nobody announced, its parent having died before it

@@ -25,7 +25,7 @@ static struct soft_thread *born(struct soft *s, int tid)
 {
 	struct soft_thread *t = NULL;
 
-	assert_int_equal(soft_table_add(&t, s, tid, tid), 0);
+	assert_int_equal(soft_table_add(&t, s, tid, tid, NULL), 0);
 	return t;
 }
 
