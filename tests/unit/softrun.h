@@ -40,6 +40,8 @@ struct softrun {
 	int status; /* of the program, -1 while it is not known */
 };
 
+/* May we ptrace? Containers and hardened kernels forbid it; no fault of ours. */
+bool softrun_permitted(void);
 /* Fork, seize, let go. `c->ip_log` is filled in. 0 or -errno; -EPERM where ptrace is not
  * permitted. */
 int softrun_begin(struct softrun *r, struct soft_config *c, char *const argv[]);

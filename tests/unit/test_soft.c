@@ -468,21 +468,6 @@ static void a_child_that_is_none_is_refused(void **state)
 	soft_free(s);
 }
 
-/* Containers and hardened kernels forbid it; no fault of ours. */
-static bool ptrace_is_permitted(void)
-{
-	pid_t pid = fork();
-	bool ok;
-
-	if (!pid)
-		for (;;)
-			pause();
-	ok = !ptrace(PTRACE_SEIZE, pid, NULL, NULL);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, __WALL);
-	return ok;
-}
-
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -515,7 +500,7 @@ int main(void)
 
 	int failed;
 
-	if (!ptrace_is_permitted()) {
+	if (!softrun_permitted()) {
 		puts("ptrace(2) is not permitted here");
 		return 77;
 	}
