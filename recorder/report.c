@@ -261,6 +261,9 @@ void report_end(const struct session *s)
 			 (unsigned long long)st.instructions, (unsigned long long)st.threads,
 			 (unsigned long long)st.processes,
 			 per_second(st.instructions, seconds));
+		log_debug("  %llu stops: after %llu runs to a branch, %llu single steps",
+			  (unsigned long long)st.stops, (unsigned long long)st.runs,
+			  (unsigned long long)st.steps);
 		if (st.forgotten)
 			log_info("  of %llu threads that had ended nothing was left: the newest "
 				 "%d windows are kept", (unsigned long long)st.forgotten,

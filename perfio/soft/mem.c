@@ -100,12 +100,12 @@ bool soft_mem_holds_code(const struct soft_mem *m, uint64_t begin, uint64_t end)
 	return false;
 }
 
-void soft_mem_changed(struct soft_mem *m, uint64_t begin, uint64_t end, bool code)
+void soft_mem_changed(struct soft_mem *m, uint64_t begin, uint64_t end, bool code, uint64_t by)
 {
 	m->gen++;
 	if (!code && !soft_mem_holds_code(m, begin, end))
 		return;
-	soft_plants_withdraw(&m->plants, begin, end);
+	soft_plants_withdraw(&m->plants, begin, end, by);
 	/* 0 marks entries of the caches that were never used. */
 	if (!++m->code_gen)
 		m->code_gen = 1;

@@ -223,18 +223,19 @@ static void with_plants(const struct soft_page *g, uint8_t to[PAGE])
 			to[i] = INT3;
 }
 
-static void restore(const struct soft_plants *p, const struct soft_page *g)
+static void restore(const struct soft_plants *p, const struct soft_page *g, uint64_t by)
 {
+	const uint64_t addr = g->addr + by;
 	uint8_t is[PAGE], left[PAGE];
 
-	if (!g->planted || pread(p->fd, is, PAGE, (off_t)g->addr) != PAGE)
+	if (!g->planted || pread(p->fd, is, PAGE, (off_t)addr) != PAGE)
 		return;
 	with_plants(g, left);
 	if (memcmp(is, left, PAGE))
 		return;
 	for (size_t i = 0; i < PAGE; i++)
 		if (in(g->plant, i))
-			write_byte(p, g->addr + i, g->was[i]);
+			write_byte(p, addr + i, g->was[i]);
 }
 
 /* Those behind it move up: a gap would hide them. */
@@ -252,11 +253,11 @@ static void drop(struct soft_plants *p, size_t i)
 	}
 }
 
-void soft_plants_withdraw(struct soft_plants *p, uint64_t begin, uint64_t end)
+void soft_plants_withdraw(struct soft_plants *p, uint64_t begin, uint64_t end, uint64_t by)
 {
 	for (size_t i = 0; i < p->cap; i++) {
 		while (p->page[i] && overlaps(p->page[i], begin, end)) {
-			restore(p, p->page[i]);
+			restore(p, p->page[i], by);
 			drop(p, i);
 		}
 	}

@@ -47,8 +47,8 @@ void soft_plants_lower(const struct soft_plants *p, uint64_t addr, size_t n);
 /* Is anything planted in a page of [begin, end)? */
 bool soft_plants_within(const struct soft_plants *p, uint64_t begin, uint64_t end);
 /* Forget the pages in [begin, end), having put their bytes back where they are as we left
- * them: not where the mapping is another one now. */
-void soft_plants_withdraw(struct soft_plants *p, uint64_t begin, uint64_t end);
+ * them: not where the mapping is another one now. They may have been moved, by `by`. */
+void soft_plants_withdraw(struct soft_plants *p, uint64_t begin, uint64_t end, uint64_t by);
 
 /* `to`, which is empty, is of a process just forked from that of `from`, whose other threads
  * may have gone on since (`moved`): take over what is planted there. 0 or -ENOMEM. */

@@ -47,6 +47,7 @@ void soft_remap(struct soft_remap *ret, const struct user_regs_struct *r, bool l
 		break;
 	case SYS_mremap:
 		add(ret, r->rdi, r->rsi);
+		ret->v[0].by = result(r) - r->rdi;
 		add(ret, result(r), r->rdx);
 		break;
 	case -1:

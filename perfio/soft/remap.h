@@ -14,6 +14,7 @@ struct soft_remap {
 	int nr; /* ranges that are not as before; 0: none */
 	struct {
 		uint64_t begin, end;
+		uint64_t by; /* how far away what was there is now */
 	} v[2];
 	bool code; /* there may be new code in them */
 };

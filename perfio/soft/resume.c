@@ -154,7 +154,7 @@ int soft_detach_thread(struct soft *s, struct soft_thread *t, int sig)
 		return 0;
 	m = soft_mem_get(t->mem);
 	m->stepped = true;
-	soft_plants_withdraw(&m->plants, 0, UINT64_MAX);
+	soft_plants_withdraw(&m->plants, 0, UINT64_MAX, 0);
 	err = detach_all(s, m);
 	soft_mem_put(m);
 	return err;
@@ -204,7 +204,7 @@ int soft_resume_free(struct soft *s, struct soft_thread *t)
 	if (t->mem) {
 		soft_quiesce(s, t);
 		t->mem->stepped = true;
-		soft_plants_withdraw(&t->mem->plants, 0, UINT64_MAX);
+		soft_plants_withdraw(&t->mem->plants, 0, UINT64_MAX, 0);
 	}
 	t->mode = SOFT_FREE;
 	t->injected = false;

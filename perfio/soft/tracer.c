@@ -54,7 +54,7 @@ static void note_mappings(struct soft *s, struct soft_thread *t,
 		/* Where others run to a plant they shall find it. */
 		if (soft_plants_within(&t->mem->plants, m.v[i].begin, m.v[i].end))
 			soft_quiesce(s, t);
-		soft_mem_changed(t->mem, m.v[i].begin, m.v[i].end, m.code);
+		soft_mem_changed(t->mem, m.v[i].begin, m.v[i].end, m.code, m.v[i].by);
 	}
 }
 

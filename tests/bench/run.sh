@@ -11,3 +11,4 @@ trap 'exit 1' INT TERM
 cd "$work"
 python3 "$here/bench.py" "$build/bin/auxrec" "${PERF:-perf}" "$build/prog"
 python3 "$here/checkbench.py" "$build/bin/auxrec"
+python3 "$here/softbench.py" "$build/bin/auxrec" "$build/prog"

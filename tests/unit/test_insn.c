@@ -184,12 +184,12 @@ static void fixed_code_is_read_again_after_a_change_of_mappings(void **state)
 	assert_int_equal(i.cls, SOFT_RET);
 	soft_insn_fresh(&i, m, ip);
 	assert_int_equal(i.cls, SOFT_OTHER);
-	soft_mem_changed(m, 0, UINT64_MAX, true);
+	soft_mem_changed(m, 0, UINT64_MAX, true, 0);
 	soft_insn_at(&i, m, ip);
 	assert_int_equal(i.cls, SOFT_OTHER);
 	assert_true(soft_mem_is_fixed(m, ip));
 	assert_int_equal(mprotect(p, 4096, PROT_READ | PROT_WRITE | PROT_EXEC), 0);
-	soft_mem_changed(m, 0, UINT64_MAX, true);
+	soft_mem_changed(m, 0, UINT64_MAX, true, 0);
 	assert_false(soft_mem_is_fixed(m, ip));
 	munmap(p, 4096);
 	close(fd);
