@@ -9,10 +9,14 @@
  * All calls must come from the thread that called soft_start(): ptrace knows one tracer.
  * The caller alternates soft_run() and the draining of queues; nothing runs behind its back.
  *
- * What a program can notice: it runs a thousand times slower, so that its timers fire
- * early; with `pin` it has one cpu; SIGTRAP is never blocked; restartable sequences
- * (rseq) abort at every step. Of a loop of direct jumps alone nothing is written, as by
- * the real unit: a reader does not learn how often it went round.
+ * A thread runs up to the next branch, where a breakpoint (int3) stands, and the branch is
+ * carried out in its registers; so it does in code of files that the program cannot write. In
+ * other code, and with `step` everywhere, it is stepped.
+ *
+ * What a program can notice: it runs hundreds of times slower (with `step`, thousands), so that
+ * its timers fire early; with `pin` it has one cpu; where it reads its own code it sees the
+ * breakpoints; restartable sequences (rseq) abort at every stop. Of a loop of direct jumps alone
+ * nothing is written, as by the real unit: a reader does not learn how often it went round.
  */
 #ifndef PERFIO_SOFT_SOFT_H
 #define PERFIO_SOFT_SOFT_H
@@ -36,8 +40,7 @@ struct soft_config {
 	 * much more; what is older is forgotten. 0: all is kept for the caller to drain. */
 	size_t window;
 	bool pin;	    /* keep tracer and traced threads on one cpu */
-	/* Stop at every instruction, where else a thread runs up to the next branch. */
-	bool step;
+	bool step;	    /* stop at every instruction */
 	/* Test oracle: directory that receives PID.TID files of executed addresses, u64
 	 * little-endian each, or NULL. A file is complete when its thread has ended or is
 	 * let go. */
@@ -77,7 +80,7 @@ enum soft_state {
 	SOFT_DONE, /* no traced thread is left */
 };
 /* Handle up to `max_stops` stops, at most about `max_ns` long. Waits only for threads that
- * run user code, which stop after one instruction (or as soon as the page is there that it
+ * run user code, which stop after some instructions (or as soon as the page is there that one
  * touches). One of the above, or -errno of a failure that ends tracing. */
 __attribute__((warn_unused_result))
 int soft_run(struct soft *s, unsigned max_stops, uint64_t max_ns);

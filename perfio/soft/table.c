@@ -78,8 +78,8 @@ void soft_table_remove(struct soft *s, struct soft_thread *t)
 	soft_dead_add(s, t);
 }
 
-/* The thread group and the tracer of a thread: proc(5). False: it is gone. */
-static bool read_status(pid_t tid, pid_t *pid, pid_t *tracer)
+/* The thread group, the parent and the tracer of a thread: proc(5). False: it is gone. */
+static bool read_status(pid_t tid, pid_t *pid, pid_t *parent, pid_t *tracer)
 {
 	char path[64], line[256];
 	int found = 0;
@@ -89,21 +89,34 @@ static bool read_status(pid_t tid, pid_t *pid, pid_t *tracer)
 	f = fopen(path, "r");
 	if (!f)
 		return false;
-	while (found < 2 && fgets(line, sizeof(line), f))
+	while (found < 3 && fgets(line, sizeof(line), f))
 		found += sscanf(line, "Tgid: %d", pid) == 1 ||
+			 sscanf(line, "PPid: %d", parent) == 1 ||
 			 sscanf(line, "TracerPid: %d", tracer) == 1;
 	fclose(f);
-	return found == 2;
+	return found == 3;
+}
+
+/* Whoever made it is still in the system call, and will say what its memory is. */
+static bool will_be_announced(const struct soft *s, pid_t pid, pid_t parent)
+{
+	for (size_t i = 0; i < s->nr_live; i++) {
+		const struct soft_thread *t = s->live[i];
+
+		if ((t->pid == pid || t->pid == parent) && t->mode == SOFT_KERNEL)
+			return true;
+	}
+	return false;
 }
 
 int soft_table_adopt(struct soft *s, pid_t tid)
 {
 	struct soft_thread *t, *leader;
-	pid_t pid, tracer;
+	pid_t pid, parent, tracer;
 	int err;
 
-	if (soft_table_find(s, tid) || !read_status(tid, &pid, &tracer) ||
-	    tracer != gettid())
+	if (soft_table_find(s, tid) || !read_status(tid, &pid, &parent, &tracer) ||
+	    tracer != gettid() || will_be_announced(s, pid, parent))
 		return 0;
 	leader = soft_table_find(s, pid);
 	err = soft_table_add(&t, s, pid, tid, leader);
