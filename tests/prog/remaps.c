@@ -125,7 +125,8 @@ int main(void)
 	printf("sum %u\n", sum(q));
 	protect(q, PROT_READ | PROT_EXEC);
 	run("again", q);
-	p = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	p = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+		 -1, 0);
 	memcpy(p, (void *)two, PAGE);
 	run("written", p);
 	patch(p, 7);
