@@ -249,7 +249,11 @@ static void say_place(const struct session *s, size_t i)
 	if (f->both_at)
 		line_add(&line, " both for the last %s,",
 			 units_time(f->frozen_at - f->both_at, time));
-	log_debug("  %s stood still for %s", line.s, units_time(f->pause_ns, time));
+	if (f->pause_ns)
+		line_add(&line, " stood still for %s", units_time(f->pause_ns, time));
+	else
+		line_add(&line, " and does not go on");
+	log_debug("  %s", line.s);
 }
 
 /* The shortest span for which some cpu has trace and switches. */
@@ -282,9 +286,15 @@ static void say(const struct session *s, const char *why, uint64_t took_ns)
 	const struct flight *f = &s->flight;
 	char all[16], pause[16], skew[16];
 
-	log_info("snapshot %u (%s): taken in %s, no cpu stood still for longer than %s "
-		 "(all within %s)", f->taken, why, units_time(took_ns, all),
-		 units_time(f->pause_ns, pause), units_time(f->skew_ns, skew));
+	units_time(took_ns, all);
+	units_time(f->skew_ns, skew);
+	if (f->pause_ns)
+		log_info("snapshot %u (%s): taken in %s, no cpu stood still for longer than %s "
+			 "(all within %s)", f->taken, why, all, units_time(f->pause_ns, pause),
+			 skew);
+	else
+		log_info("snapshot %u (%s): taken in %s (all cpus stopped within %s)", f->taken,
+			 why, all, skew);
 	for (size_t i = 0; i < s->set.nr_place; i++)
 		if (s->set.place[i].ring.meta)
 			say_place(s, i);

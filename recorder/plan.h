@@ -33,6 +33,11 @@ enum {
 	PLAN_AUX_WATERMARK_PARTS = 4,	/* or an AUX area a quarter, as perf does */
 };
 
+/* Bytes of the rings at each place. */
+struct plan_sizes {
+	size_t data_len, newest_len, aux_len;
+};
+
 struct plan {
 	const struct pio_sys *sys;
 	const struct rec_config *cfg;
@@ -65,7 +70,9 @@ struct plan {
 	size_t data_len, aux_len;
 	size_t newest_len; /* of each ring of the newest records; 0: there are none */
 	uint64_t rate_trace, rate_records; /* bytes a second, for --window */
-	bool shrunk; /* below their defaults, to fit the memlock budget */
+	/* What was asked for, where the memlock budget made rings smaller. */
+	bool shrunk;
+	struct plan_sizes wanted;
 	int clockid; /* of the events, -1: perf's own */
 };
 
@@ -86,6 +93,7 @@ int plan_fit(struct plan *p);
 /* Flight: bytes of trace to keep per ring or thread, 2^n. */
 size_t plan_flight_len(const struct plan *p);
 /* How many rings there will be, and what they take, their control pages included. */
+struct plan_sizes plan_sizes(const struct plan *p);
 size_t plan_rings(const struct plan *p);
 uint64_t plan_bytes(const struct plan *p);
 /* Halve the rings (what the user did not fix with -m): true when something was left to halve.

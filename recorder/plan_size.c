@@ -16,6 +16,11 @@ enum {
 	WINDOW_LEN_MAX = 1 << 30,
 };
 
+struct plan_sizes plan_sizes(const struct plan *p)
+{
+	return (struct plan_sizes){ p->data_len, p->newest_len, p->aux_len };
+}
+
 size_t plan_rings(const struct plan *p)
 {
 	if (p->cpus.n)
@@ -101,6 +106,7 @@ int plan_fit(struct plan *p)
 		p->aux_len = p->cfg->aux_len ? p->cfg->aux_len : PLAN_AUX_LEN;
 	if (p->cfg->snapshot)
 		choose_flight(p);
+	p->wanted = plan_sizes(p);
 	while (plan_bytes(p) > budget && plan_shrink(p))
 		;
 	if (max && plan_bytes(p) > max) {
@@ -109,7 +115,8 @@ int plan_fit(struct plan *p)
 			plan_rings(p), p->data_len, p->newest_len,
 			(unsigned long long)(p->limits.page * (p->newest_len ? 2 : 1)), p->aux_len,
 			(unsigned long long)plan_bytes(p), (unsigned long long)max);
-		log_hint("choose smaller rings with -m, fewer cpus with -C, or a larger limit");
+		log_hint("choose smaller rings with %s, fewer cpus with -C, or a larger limit",
+			 p->cfg->snapshot ? "--flight=SIZE, --window or -m" : "-m");
 		return EXIT_CANNOT;
 	}
 	return 0;

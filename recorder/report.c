@@ -29,6 +29,30 @@ static const char *target(const struct session *s, char *buf, size_t size)
 	return buf;
 }
 
+/* "524288 data + 4194304 newest records + 0 AUX" */
+static const char *sizes(struct line *l, const struct plan_sizes *z)
+{
+	line_add(l, "%zu data + ", z->data_len);
+	if (z->newest_len)
+		line_add(l, "%zu newest records + ", z->newest_len);
+	line_add(l, "%zu AUX", z->aux_len);
+	return l->s;
+}
+
+static void report_rings(const struct session *s)
+{
+	const struct plan_sizes now = plan_sizes(&s->plan);
+	struct line is = { 0 }, was = { 0 };
+
+	sizes(&is, &now);
+	if (s->plan.shrunk)
+		log_info("rings made smaller to fit the memlock budget of %llu bytes: %zu x (%s), "
+			 "not (%s)",
+			 (unsigned long long)pio_limits_mlock_budget(&s->plan.limits),
+			 s->set.nr_place, is.s, sizes(&was, &s->plan.wanted));
+	log_debug("rings: %zu x (%s bytes)", s->set.nr_place, is.s);
+}
+
 void report_start(const struct session *s)
 {
 	static const char *const what[] = {
@@ -50,14 +74,8 @@ void report_start(const struct session *s)
 	for (size_t i = 0; i < s->cfg->nr_events; i++)
 		if (s->cfg->events[i].counter)
 			log_info("with samples of '%s'", s->cfg->events[i].text);
-	if (s->plan.shrunk)
-		log_info("rings made smaller to fit the memlock budget of %llu bytes: %zu x (%zu "
-			 "data + %zu AUX)",
-			 (unsigned long long)pio_limits_mlock_budget(&s->plan.limits),
-			 s->set.nr_place, s->plan.data_len, s->plan.aux_len);
+	report_rings(s);
 	window_say(s);
-	log_debug("rings: %zu x (%zu data + %zu AUX bytes)", s->set.nr_place, s->plan.data_len,
-		  s->plan.aux_len);
 	log_debug("already running: %zu processes, %zu threads, %zu maps, %zu modules; %zu "
 		  "skipped", s->synth.processes, s->synth.threads, s->synth.maps,
 		  s->synth.modules, s->synth.skipped);

@@ -64,6 +64,11 @@ said "no PMU 'no_such_pmu' on this machine"
 said 'PMUs with an AUX area on this machine:'
 want 3 "$AUXREC" record --max-total-buffer 1K --source=none -- true
 said 'rings would need .* = [0-9]+ bytes, but --max-total-buffer allows 1024'
+want 3 "$AUXREC" record --max-total-buffer 2M --source=none --flight=8M -- true
+said 'rings would need .*\+ 8388608 newest records .*, but --max-total-buffer allows 2097152'
+said 'choose smaller rings with --flight=SIZE'
+want 3 "$AUXREC" record --max-total-buffer 2M --source=none --flight --window=60s -- true
+said 'newest records .*, but --max-total-buffer allows 2097152'
 if [ ! -e /sys/bus/event_source/devices/intel_pt ]; then
 	want 3 "$AUXREC" record --source=kernel -- true
 	said "no PMU 'intel_pt' on this machine"

@@ -30,6 +30,12 @@ said 'perf_event_mlock_kb'
 [ ! -e g ] || fail "a file was left behind"
 as_user sh -c "ulimit -l 64; exec '$AUXREC' record --source=none -o s -- true" 2>err || fail "small"
 said 'rings made smaller to fit the memlock budget'
+# In flight, of both kinds; the window that is left is told.
+as_user sh -c "ulimit -l 64; exec '$AUXREC' record --flight=e --window=60s --source=none \
+	-o w -- true" 2>err || fail "small, in flight"
+said 'rings made smaller .*: [0-9]+ x \([0-9]+ data \+ [0-9]+ newest records .*not \([0-9]+ data \+ [0-9]+ newest'
+said 'window of 60.00 s: .*of records per ring for [0-9.]+ ms'
+said 'that is less than was asked for'
 as_user sh -c "ulimit -l 64; '$AUXREC' record -q --source=none -o a -- sleep 1 &
 	'$AUXREC' record -q --source=none -o b -- sleep 1 &
 	'$AUXREC' record -q --source=none -o c -- sleep 1 & wait" || fail "three at once"
