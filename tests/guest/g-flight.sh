@@ -3,9 +3,15 @@
 # Snapshots of a real AUX area that is overwritten: each is one stream per cpu, without a hole and
 # up to the moment when the cpu was frozen, as the module's numbers and counters tell; before the
 # ring is full, just behind that, many times over, at rest and under load; several in one file
-# and in files of their own. libipt and stock perf decode each.
+# and in files of their own. libipt and stock perf decode each. While it waits, nothing is written,
+# memory does not grow, and nothing wakes the recorder.
+# shellcheck disable=SC1091,SC2154
 . "$GUEST/lib.sh"
 SIZE=65536
+
+prepare() {
+	cp "$GUEST/../e2e/waiting.sh" .
+}
 
 # The recording NAME, which says its snapshots in NAME.err.
 begin() {
@@ -101,6 +107,18 @@ guest() {
 	snapshot
 	end
 
+	param bytes_per_tick 4096
+	begin waits
+	sleep 1
+	. ./waiting.sh
+	waited $recorder 3
+	say "3 s of waiting: $bytes bytes, $wakeups wake-ups, $cpu_ms ms of cpu, $grown_kib KiB more"
+	[ "$bytes" = 0 ] || fail "something was written"
+	[ "$grown_kib" -le 128 ] || fail "memory grows"
+	[ "$wakeups" -le 2 ] || fail "woken $wakeups times"
+	snapshot
+	end
+
 	begin cheat
 	param cheat 7
 	sleep 0.3
@@ -137,6 +155,7 @@ host() {
 	pt_read own.*.pt
 	$check lapped lapped.data || fail "lapped"
 	decoded lapped.data lapped.numbers
+	$check waits waits.data || fail "waits"
 	if $check cheat cheat.data; then
 		fail "the missing numbers were not missed"
 	fi
