@@ -200,7 +200,7 @@ bool fmt_judge_follows(const struct fmt_reader *r, uint64_t at)
 		if (head == FMT_HEAD_NONE)
 			return true;
 		if (head == FMT_HEAD_SMALL || head == FMT_HEAD_TYPE)
-			return fmt_judge_table(r, at, false) || fmt_judge_strangers(r, at);
+			return fmt_judge_table(r, at, false);
 		if (head == FMT_HEAD_CUT)
 			return fmt_record_name(rec.type) || strange_type(rec.type);
 		if (fmt_record_name(rec.type))
@@ -233,32 +233,6 @@ bool fmt_judge_chain(const struct fmt_reader *r, uint64_t at)
 		if (head == FMT_HEAD_PAYLOAD)
 			return false;
 		at += rec.size + rec.payload_len;
-	}
-	return false;
-}
-
-/* Does such a row begin after `at` and before `end`? */
-static bool chain_within(const struct fmt_reader *r, uint64_t at, uint64_t end)
-{
-	while (++at < end)
-		if (r->len - at >= FMT_REC_HEADER_SIZE && fmt_record_name(le_get32(r->p + at)) &&
-		    fmt_judge_chain(r, at))
-			return true;
-	return false;
-}
-
-/* What got in has a size by chance, and swallows records. */
-bool fmt_judge_strangers(const struct fmt_reader *r, uint64_t at)
-{
-	struct fmt_rec rec;
-
-	for (int i = 0; i < CHAIN_MAX; i++) {
-		if (fmt_head_at(r, at, &rec) != FMT_HEAD_TYPE)
-			return i && (fmt_judge_table(r, at, false) || fmt_judge_chain(r, at));
-		if (!rec.type || rec.size % 8 || rec.size > r->len - at ||
-		    chain_within(r, at, at + rec.size))
-			return false;
-		at += rec.size;
 	}
 	return false;
 }

@@ -18,7 +18,7 @@ enum fmt_head {
 	FMT_HEAD_WHOLE,	  /* record and payload end within the file */
 	FMT_HEAD_NONE,	  /* less than a header is left */
 	FMT_HEAD_SMALL,	  /* a size that no record has */
-	FMT_HEAD_TYPE,	  /* a type that no recorder known here has: 0, or above 65535 */
+	FMT_HEAD_TYPE,	  /* a type that no recorder has: 0, or above 65535 */
 	FMT_HEAD_CUT,	  /* the record goes beyond the end of the file */
 	FMT_HEAD_PAYLOAD, /* its payload does */
 };
@@ -48,9 +48,6 @@ bool fmt_judge_possible(const struct fmt_reader *r, const struct fmt_rec *rec);
 bool fmt_judge_follows(const struct fmt_reader *r, uint64_t at);
 /* Is a row of records at `at` that can be no chance? Strict. */
 bool fmt_judge_chain(const struct fmt_reader *r, uint64_t at);
-/* Are at `at`, where a record has ended, records of types that no recorder known here uses,
- * which such a row follows, or the feature table? */
-bool fmt_judge_strangers(const struct fmt_reader *r, uint64_t at);
 
 /* Header form: is the feature table that the header's bits ask for at `at`? Most of its
  * entries must point behind it into the file; or the sections must be one row, which may

@@ -31,15 +31,12 @@ static bool walk_plainly(struct fmt_salvage *s)
 {
 	const struct fmt_reader *r = s->r;
 	uint64_t at = r->data_offset, end = s->declared ? s->declared : r->len;
-	enum fmt_head head;
 	struct fmt_rec rec;
 
 	if (s->missing)
 		return false;
 	while (at < end) {
-		head = fmt_head_at(r, at, &rec);
-		if (head != FMT_HEAD_WHOLE &&
-		    !(head == FMT_HEAD_TYPE && fmt_judge_strangers(r, at)))
+		if (fmt_head_at(r, at, &rec) != FMT_HEAD_WHOLE)
 			break;
 		at += rec.size + rec.payload_len;
 	}
@@ -320,8 +317,6 @@ static int next_outer(struct fmt_salvage *s, struct fmt_rec *rec, struct fmt_gap
 	if (weight > FMT_WEIGHT_NONE && rec->type == FMT_REC_AUXTRACE)
 		return take_trace(s, rec, ret, head);
 	if (head == FMT_HEAD_WHOLE && is_itself(s, rec, weight))
-		return from_reader(s, rec);
-	if (head == FMT_HEAD_TYPE && at != s->taken && fmt_judge_strangers(r, at))
 		return from_reader(s, rec);
 	if (!r->pipe && fmt_judge_table(r, at, false))
 		return finish(s);

@@ -73,8 +73,6 @@ static int note_record(struct recover *c, const struct fmt_rec *rec)
 		c->inflated++;
 	else
 		c->whole++;
-	if (!fmt_record_name(rec->type) && !c->unknown++)
-		c->unknown_type = rec->type;
 	c->nr_data += recover_is_data(c, rec);
 	if (rec->type < FMT_REC_USER_START)
 		return note_kernel(c, rec);

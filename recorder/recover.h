@@ -80,8 +80,6 @@ struct recover {
 	struct fmt_salvage s;
 
 	uint64_t whole, inflated; /* records: in the file, and in its COMPRESSED ones */
-	uint64_t unknown;	  /* of them, those of types without a name; */
-	uint32_t unknown_type;	  /* that of the first */
 	uint64_t nr_data;	  /* of these, those that the mended file has as records */
 	uint64_t trace_records, trace_bytes;
 	struct fmt_rec torn;	/* the last AUXTRACE that was cut; p NULL: none */

@@ -22,7 +22,6 @@ static json_t *records(const struct recover *c, int *err)
 
 	jtree_set(o, "whole", jtree_number(c->whole), err);
 	jtree_set(o, "compressed", jtree_number(c->inflated), err);
-	jtree_set(o, "unknown", jtree_number(c->unknown), err);
 	jtree_set(o, "written", jtree_number(c->nr_data), err);
 	return o;
 }

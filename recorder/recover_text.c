@@ -58,10 +58,6 @@ static void put_records(const struct recover *c)
 		printf("; %s of trace in %" PRIu64, units_bytes(c->trace_bytes, size),
 		       c->trace_records);
 	putchar('\n');
-	if (c->unknown)
-		printf("%-10s %" PRIu64 " %s of a type that is not known, as %" PRIu32 "\n",
-		       "unknown", c->unknown, c->unknown == 1 ? "record" : "records",
-		       c->unknown_type);
 }
 
 static void put_torn(const struct recover *c)

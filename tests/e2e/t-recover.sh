@@ -131,21 +131,6 @@ want 1 "$AUXREC" recover missing
 want 1 "$AUXREC" recover -o /nonexistent/x torn
 only torn sound pipe link empty text big start dir
 
-# A type beyond all that are known, among sound records: it stays, and is told.
-python3 - sound strange <<'EOF' || fail "cannot make the file"
-import struct, sys
-b = bytearray(open(sys.argv[1], 'rb').read())
-at = struct.unpack_from('<Q', b, 40)[0]
-for _ in range(20):
-    at += struct.unpack_from('<H', b, at + 6)[0]
-struct.pack_into('<I', b, at, 1 << 24)
-open(sys.argv[2], 'wb').write(b)
-EOF
-want 0 "$AUXREC" recover -o new strange
-cmp strange new || fail "a record of another type did not stay"
-grep -q '^unknown  *1 record of a type that is not known, as 16777216$' out || fail "$(cat out)"
-rm -f strange new
-
 # Sizes that cannot be: none of them is taken for what is missing.
 python3 - torn "$CORPUS/piped.intel_pt.killed" <<'EOF' || fail "cannot make the files"
 import struct, sys

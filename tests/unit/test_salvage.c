@@ -159,32 +159,6 @@ static void what_stands_between_records_is_passed_over(void **state)
 		}
 }
 
-/* Beyond 65535 there are the types of no recorder known here. One that fits among its neighbours
- * is kept, also when the file is damaged elsewhere; right behind the damage it is as good as any
- * other bytes. */
-static void a_stranger_among_sound_records_is_kept(void **state)
-{
-	static const char zeros[64], text[] = "[ perf record: Woken up 1 times ]\n";
-	struct readfix *f = *state;
-	struct walk w;
-
-	handmade_file(&f->h);
-	le_put(f->h.b.data + f->h.at[STRANGE], 1u << 20, 4);
-	w = walk_changed(f, 0, 0, NULL, 0);
-	assert_true(w.s.trusted && w.s.table);
-	assert_int_equal(w.seen, ALL);
-	assert_int_equal(w.nr_gaps, 0);
-	for (size_t i = 0; i < HANDMADE_RECORDS; i++) {
-		bool beside = i == STRANGE || i == STRANGE + 1;
-
-		w = walk_changed(f, f->h.at[i], 0, i & 1 ? text : zeros,
-				 i & 1 ? sizeof(text) - 1 : sizeof(zeros));
-		if ((w.seen | (beside ? 1 << STRANGE : 0)) != ALL)
-			fail_msg("before record %zu: only 0x%x", i, w.seen);
-		assert_int_equal(w.nr_gaps, 1);
-	}
-}
-
 /* Is more than one record concerned? Inside of trace, or of a type that is not known, nobody
  * can tell. */
 static bool crosses(const struct handmade *h, size_t at, size_t n)
@@ -351,7 +325,6 @@ int main(void)
 		TEST(a_sound_file_is_trusted),
 		TEST(data_size_may_say_anything),
 		TEST(what_stands_between_records_is_passed_over),
-		TEST(a_stranger_among_sound_records_is_kept),
 		TEST(bytes_that_are_missing_cost_their_record_alone),
 		TEST(a_file_cut_anywhere_has_each_whole_record),
 		TEST(cut_trace_is_kept_in_whole_words),
