@@ -7,4 +7,4 @@ if grep -q __asan_init "$AUXREC"; then
 	exit 77
 fi
 O=$(dirname "$TOOLS") exec "$E2E/../guest/run.sh" -k cloud61 \
-	-t g-flight.sh -t g-rotate.sh -t g-ctl.sh -t g-trigger.sh
+	-t g-flight.sh -t g-rotate.sh -t g-ctl.sh -t g-trigger.sh -t g-stopped.sh

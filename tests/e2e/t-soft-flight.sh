@@ -13,8 +13,9 @@ flight() {
 	dir=$1 size=$2
 	shift 2
 	mkdir -p "$dir/ips"
-	exec "$AUXREC" record --source=soft --flight=e,"$size" --soft-ips "$dir/ips" \
-		-o "$dir/perf.data" -- "$@" >"$dir/out" 2>"$dir/err"
+	# What is stopped executes nothing: there is nothing to pause, and nothing is.
+	exec "$AUXREC" record --source=soft --flight=e,"$size" --pause-when-stopped \
+		--soft-ips "$dir/ips" -o "$dir/perf.data" -- "$@" >"$dir/out" 2>"$dir/err"
 }
 
 status=0

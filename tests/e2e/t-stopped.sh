@@ -71,6 +71,7 @@ start() {
 	file=$1
 	shift
 	rm -f over
+	: >err # none of the one before
 	"$AUXREC" record --source=none -a -k monotonic --pause-when-stopped --watch=$counting \
 		-v -o "$file" "$@" -- sh -c 'while [ ! -e over ]; do sleep 0.1; done' 2>err &
 	rec=$!
