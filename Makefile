@@ -139,7 +139,8 @@ $(O)/replay/obj/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(replay_san) -MMD -MP -c -o $@ $<
 $(O)/replay/bin/%: $(O)/replay/obj/tests/fuzz/fuzz_%.o $(O)/replay/obj/tests/fuzz/replay.o \
-		$(patsubst %.c,$(O)/replay/obj/%.o,$(format)) $(O)/librecorder.a $(O)/libperfio.a
+		$(patsubst %.c,$(O)/replay/obj/%.o,$(format)) $(O)/libfakes.a $(O)/librecorder.a \
+		$(O)/libperfio.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_CFLAGS) $(replay_san) $(LDFLAGS) -o $@ $^ $(LIBS)
 
@@ -157,6 +158,7 @@ torture: all test-parts                   ## recordings cut at every byte, perf 
 FUZZ_CC      ?= clang
 FUZZ_SECONDS ?= 60
 fuzz_san   = -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+fuzz_fakes = tests/unit/fake_sys.c tests/unit/flightfix.c
 fuzz:                                     ## fuzz targets with libFuzzer, FUZZ_SECONDS=60 each
 	@tests/deps.sh $(DEPS) clang libclang-rt-14-dev
 	@$(MAKE) --no-print-directory $(fuzzers)
@@ -167,7 +169,7 @@ $(O)/fuzz/obj/%.o: %.c Makefile
 		-c -o $@ $<
 $(O)/fuzz/bin/%: $(O)/fuzz/obj/tests/fuzz/fuzz_%.o \
 		$(patsubst %.c,$(O)/fuzz/obj/%.o,$(format) $(perfio) \
-			$(filter-out recorder/main.c,$(recorder)))
+			$(filter-out recorder/main.c,$(recorder)) $(fuzz_fakes))
 	@mkdir -p $(@D)
 	$(call say,LINK)$(FUZZ_CC) $(ALL_CFLAGS) $(fuzz_san) -fsanitize=fuzzer $(LDFLAGS) \
 		-o $@ $^ $(LIBS)

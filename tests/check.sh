@@ -67,6 +67,7 @@ run_unit() {
 # command here, and through all of them where all is sanitized.
 replay() {
 	set -- "$1" "$build/replay/bin/$1" "$here/corpus" "$here/fuzz/seeds/$1"
+	[ "$1" != control ] || { run "replay-$1" "$2" -n 1000 "$4"; return; } # not of files
 	[ "$1" = cmd ] || { run "replay-$1" "$2" -n 1000 -b 200000 "$3" "$4"; return; }
 	grep -q __asan_init "$AUXREC" || export FUZZ_ONE=1
 	run "replay-$1" "$2" -n 200 -b 200000 "$3" "$4"

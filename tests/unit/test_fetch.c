@@ -16,65 +16,27 @@
 
 #include "format/abi.h"
 #include "format/le.h"
-#include "perfio/attrs.h"
 #include "recorder/fetch.h"
-#include "recorder/log.h"
-#include "recorder/session.h"
 #include "tests/unit/fake_sys.h"
+#include "tests/unit/flightfix.h"
 
-enum { PAGE = 4096, AUX_LEN = 4 * PAGE, NEWEST_LEN = 4 * PAGE, PT = 0, SW = 1, NR_EV = 3,
-       REC = 48, NR_CPUS = 2 };
+enum { PAGE = FLIGHTFIX_PAGE, AUX_LEN = FLIGHTFIX_AUX_LEN, NEWEST_LEN = FLIGHTFIX_NEWEST_LEN,
+       REC = 48 };
 
-static struct session s;
-static struct rec_config cfg;
-static struct pio_event ev[NR_EV];
-static int cpus[NR_CPUS] = { 0, 3 };
+static struct flightfix fix;
+static struct session *const s = &fix.s;
 static uint8_t got[1 << 16];
 
 static int setup(void **state)
 {
-	struct pio_attr_common c = { .read_format = PERF_FORMAT_ID, .clockid = -1 };
-	struct pio_target t = { .cpus = { cpus, NR_CPUS }, .data_len = PAGE, .aux_len = AUX_LEN,
-				.overwrite = true, .newest_len = NEWEST_LEN };
-	struct pio_pmu pmu = { .type = 8 };
-	struct pio_config conf = { 0 };
-	struct pio_fault why;
-
 	(void)state;
-	fake_reset();
-	log_level = -1;
-	cfg = (struct rec_config){ .snapshot = true, .output = "f" };
-	s = (struct session){ .sys = &fake_sys, .cfg = &cfg, .enabled = true, .on_ns = 1,
-			      .out = OUTPUT_INIT, .work = WORKLOAD_INIT,
-			      .plan = { .source = SOURCE_KERNEL, .system_wide = true,
-					.cpus = { cpus, NR_CPUS }, .cfg = &cfg,
-					.start_late = { true, true, false } } };
-	memset(ev, 0, sizeof(ev));
-	ev[PT] = (struct pio_event){ .attr = pio_attr_aux(&c, &pmu, &conf), .name = "pt" };
-	ev[SW] = (struct pio_event){ .attr = pio_attr_switch(&c), .name = "sw", .leader = 1,
-				     .newest = true };
-	ev[2] = (struct pio_event){ .attr = pio_attr_tracking(&c), .name = "tracking" };
-	ev[2].attr.disabled = 0;
-	if (pio_evset_open(&s.set, &fake_sys, ev, NR_EV, &t, &why))
-		return -1;
-	s.source.set = &s.set;
-	s.stalled = calloc(NR_CPUS, sizeof(*s.stalled));
-	s.flight.place = calloc(NR_CPUS, sizeof(*s.flight.place));
-	return flight_setup(&s) || pio_evset_enable(&s.set, PT);
+	return flightfix_begin(&fix);
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	pio_evset_done(&s.set);
-	ledger_done(&s.ledger);
-	free(s.stalled);
-	flight_done(&s);
-	ctlstatus_done(&s.serve.status);
-	if (fake_lent_fds() || fake_lent_maps() || fake_slips())
-		return -1;
-	fake_reset();
-	return 0;
+	return flightfix_end(&fix);
 }
 
 static uint8_t byte_at(uint64_t pos)
@@ -87,7 +49,7 @@ static void trace(size_t place, uint64_t from, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		uint8_t b = byte_at(from + i);
 
-		assert_true(fake_put_aux(s.set.place[place].ring.fd, &b, 1));
+		assert_true(fake_put_aux(s->set.place[place].ring.fd, &b, 1));
 	}
 }
 
@@ -99,7 +61,7 @@ static void put_switches(size_t place, uint64_t from_ns, size_t n)
 		le_put(r, FMT_REC_SWITCH_CPU_WIDE, 4);
 		le_put(r + 6, sizeof(r), 2);
 		le_put(r + REC - 24, from_ns + i, 8);
-		assert_true(fake_put(s.set.place[place].newest.fd, r, sizeof(r)));
+		assert_true(fake_put(s->set.place[place].newest.fd, r, sizeof(r)));
 	}
 }
 
@@ -107,7 +69,7 @@ static size_t fetch(const struct fetch *q, struct fetched *f)
 {
 	ssize_t n;
 
-	assert_int_equal(fetch_bytes(&s, q, f), 0);
+	assert_int_equal(fetch_bytes(s, q, f), 0);
 	n = read(f->fd, got, sizeof(got));
 	close(f->fd);
 	assert_int_equal(n, f->size);
@@ -158,8 +120,8 @@ static void a_part_is_a_part(void **state)
 			assert_int_equal(f.total, AUX_LEN);
 		}
 	q.offset = AUX_LEN + 1;
-	assert_int_equal(fetch_bytes(&s, &q, &f), -EINVAL);
-	assert_non_null(strstr(s.control.words, "16385"));
+	assert_int_equal(fetch_bytes(s, &q, &f), -EINVAL);
+	assert_non_null(strstr(s->control.words, "16385"));
 }
 
 static void only_that_ring_stands_still_and_goes_on(void **state)
@@ -172,12 +134,12 @@ static void only_that_ring_stands_still_and_goes_on(void **state)
 	assert_true(f.pause_ns > 0);
 	for (size_t i = 0; i < fake_nr_events(); i++)
 		assert_true(fake_event(i)->enabled && !fake_event(i)->stuck);
-	assert_int_equal(fake_event_of(ev[PT].fd[1].fd)->disables, 1);
-	assert_int_equal(fake_event_of(ev[PT].fd[0].fd)->disables, 0);
-	assert_int_equal(control_pause(&s, CONTROL_ASKED), 0);
+	assert_int_equal(fake_event_of(fix.ev[FLIGHTFIX_PT].fd[1].fd)->disables, 1);
+	assert_int_equal(fake_event_of(fix.ev[FLIGHTFIX_PT].fd[0].fd)->disables, 0);
+	assert_int_equal(control_pause(s, CONTROL_ASKED), 0);
 	(void)fetch(&area_of_3, &f);
-	assert_false(fake_event_of(ev[PT].fd[1].fd)->enabled);
-	assert_false(fake_event_of(ev[SW].fd[1].fd)->enabled);
+	assert_false(fake_event_of(fix.ev[FLIGHTFIX_PT].fd[1].fd)->enabled);
+	assert_false(fake_event_of(fix.ev[FLIGHTFIX_SWITCHES].fd[1].fd)->enabled);
 }
 
 static void records_come_whole_and_in_order_whoever_had_them(void **state)
@@ -189,7 +151,7 @@ static void records_come_whole_and_in_order_whoever_had_them(void **state)
 	(void)state;
 	assert_int_equal(fetch(&q, &f), 0);
 	put_switches(0, 100, 5);
-	pio_newest_taken(&s.set.place[0].newest); /* by a snapshot */
+	pio_newest_taken(&s->set.place[0].newest); /* by a snapshot */
 	put_switches(0, 105, 5);
 	assert_int_equal(fetch(&q, &f), 10 * REC);
 	for (uint64_t i = 0; i < 10; i++)
@@ -199,7 +161,7 @@ static void records_come_whole_and_in_order_whoever_had_them(void **state)
 	assert_int_equal(n, NEWEST_LEN / REC);
 	assert_int_equal(le_get(got + REC - 24, 8), 1110 - n);
 	assert_int_equal(le_get(got + n * REC - 24, 8), 1109);
-	assert_int_equal(s.set.place[0].newest.seen, -(uint64_t)5 * REC);
+	assert_int_equal(s->set.place[0].newest.seen, -(uint64_t)5 * REC);
 }
 
 static void what_is_not_there_is_refused_with_words(void **state)
@@ -209,18 +171,18 @@ static void what_is_not_there_is_refused_with_words(void **state)
 
 	(void)state;
 	q.cpu = 1;
-	assert_int_equal(fetch_bytes(&s, &q, &f), -ENOENT);
-	assert_non_null(strstr(s.control.words, "cpu 1"));
+	assert_int_equal(fetch_bytes(s, &q, &f), -ENOENT);
+	assert_non_null(strstr(s->control.words, "cpu 1"));
 	q.tid = 5;
-	assert_int_equal(fetch_bytes(&s, &q, &f), -EINVAL);
+	assert_int_equal(fetch_bytes(s, &q, &f), -EINVAL);
 	q.cpu = -1;
-	assert_int_equal(fetch_bytes(&s, &q, &f), -ENOENT);
-	assert_non_null(strstr(s.control.words, "thread 5"));
+	assert_int_equal(fetch_bytes(s, &q, &f), -ENOENT);
+	assert_non_null(strstr(s->control.words, "thread 5"));
 	q.tid = -1;
-	assert_int_equal(fetch_bytes(&s, &q, &f), -EINVAL);
-	tasktable_free(s.flight.table);
-	s.flight.table = NULL;
-	assert_int_equal(fetch_bytes(&s, &area_of_3, &f), -EOPNOTSUPP);
+	assert_int_equal(fetch_bytes(s, &q, &f), -EINVAL);
+	tasktable_free(s->flight.table);
+	s->flight.table = NULL;
+	assert_int_equal(fetch_bytes(s, &area_of_3, &f), -EOPNOTSUPP);
 	assert_int_equal(f.fd, -7);
 }
 
@@ -230,8 +192,8 @@ static void a_ring_that_cannot_go_on_is_told(void **state)
 
 	(void)state;
 	fake_fail(FAKE_IOCTL, 2, EIO); /* the first one stops it */
-	assert_int_equal(fetch_bytes(&s, &area_of_3, &f), -EIO);
-	assert_non_null(strstr(s.control.words, "cannot fetch"));
+	assert_int_equal(fetch_bytes(s, &area_of_3, &f), -EIO);
+	assert_non_null(strstr(s->control.words, "cannot fetch"));
 }
 
 /* ---- status ---- */
@@ -252,7 +214,7 @@ static void status_tells_how_full_the_rings_are(void **state)
 	trace(0, 0, 100);
 	trace(1, 0, 2 * AUX_LEN);
 	put_switches(0, 1000, 3);
-	o = ctlstatus_make(&s);
+	o = ctlstatus_make(s);
 	assert_non_null(o);
 	assert_true(json_is_true(json_object_get(o, "ok")));
 	assert_int_equal(json_integer_value(json_object_get(o, "version")), CTLSTATUS_VERSION);
@@ -274,9 +236,9 @@ static void rates_are_those_since_the_last_status(void **state)
 
 	(void)state;
 	put_switches(1, 0, 100);
-	json_decref(ctlstatus_make(&s));
+	json_decref(ctlstatus_make(s));
 	for (size_t i = 0; i < 2; i++) {
-		o = ctlstatus_make(&s);
+		o = ctlstatus_make(s);
 		c = json_array_get(json_object_get(o, "cpus"), 1);
 		r = json_array_get(json_object_get(c, "binaryData"), 1);
 		assert_int_equal(json_real_value(json_object_get(r, "rate")) > 0, i);
