@@ -71,6 +71,7 @@ struct flight {
 	size_t looked_at;	 /* bytes of the table when the horizon was last looked for */
 	unsigned taken;		 /* snapshots so far */
 	unsigned failed;	 /* of those in files of their own */
+	bool unnamed;		 /* the file with the others could not get its name so far */
 	uint64_t skew_ns;	 /* from the first cpu that was stopped to the last */
 	uint64_t pause_ns;	 /* the longest that a cpu stood still in the last snapshot, */
 	uint64_t max_pause_ns;	 /* and in all */
@@ -120,7 +121,8 @@ int flight_area(struct session *s, struct flight_hold *h);
 int flight_queue(struct session *s, size_t i);
 /* flight_take.c: take a snapshot; go_on: and let the cpus run again. why: for the message. 0, or
  * -errno of the output: the session's write_err, but with --max-snapshots, where there is that
- * file less. */
+ * file less, and when all is written and the file did not get its name, which the next one tries
+ * again. */
 int flight_take(struct session *s, bool go_on, const char *why);
 /* flight_own.c: one in a file of its own, with all that the rings hold. 0, or -errno, after which
  * there is no such file and the recording goes on. */

@@ -319,8 +319,12 @@ int flight_take(struct session *s, bool go_on, const char *why)
 	f->taken++;
 	if (f->pause_ns > f->max_pause_ns)
 		f->max_pause_ns = f->pause_ns;
-	err = recfile_publish(s) ? -EIO : 0;
-	if (!err && !f->own) {
+	err = recfile_publish(s);
+	if (!f->own)
+		f->unnamed = err;
+	if (err)
+		return err;
+	if (!f->own) {
 		err = tasktable_forget(f->table, f->until_ns);
 		tasktable_told(f->table, f->until_ns);
 	}

@@ -137,7 +137,7 @@ int recfile_publish(struct session *s)
 	log_err(err, "cannot create '%s'", s->out.name);
 	if (!s->out.fresh)
 		log_hint("an earlier file is first moved to '%s.old'", s->out.name);
-	return EXIT_FAILED;
+	return err;
 }
 
 int recfile_refuse(const struct session *s, int err)

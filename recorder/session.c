@@ -323,7 +323,7 @@ static void end_command(struct session *s)
 
 static int exit_status(const struct session *s)
 {
-	if (s->write_err || s->run_err || s->flight.failed)
+	if (s->write_err || s->run_err || s->flight.failed || s->flight.unnamed)
 		return EXIT_FAILED;
 	if (s->cfg->strict && ledger_lossy(&s->ledger))
 		return EXIT_WITH_LOSSES;
@@ -415,7 +415,7 @@ static int record(struct session *s)
 	if (err && s->work.pid > 0)
 		(void)kill(s->work.pid, SIGKILL);
 	if (err)
-		return err;
+		return EXIT_FAILED;
 	if (!s->enabled && !s->cfg->delay_ms && enable(s))
 		return EXIT_CANNOT;
 	err = polling_setup(s, session_read_signals);

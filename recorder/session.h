@@ -134,10 +134,10 @@ size_t opening_count_ids(const struct session *s);
 /* Where events are opened: the cpus and tasks that are recorded, with the plan's sizes. */
 struct pio_target opening_target(const struct session *s);
 
-/* recfile.c. Open: the output, without a name yet; 0 or an exit status after a message, as
- * publish, which gives it the name. Begin: header and head records, up to where the tasks
- * are told; head_done: behind them. 0 or -errno, which refuse turns into words and an exit
- * status. End: features; closes it, and says so when writing failed (write_err). */
+/* recfile.c. Open: the output, without a name yet; 0 or an exit status after a message. Publish
+ * gives it the name: 0 or -errno after a message. Begin: header and head records, up to where
+ * the tasks are told; head_done: behind them. 0 or -errno, which refuse turns into words and an
+ * exit status. End: features; closes it, and says so when writing failed (write_err). */
 int recfile_open(struct session *s);
 /* Silent: a file without a name yet, 0 or -errno of recorder/output.h; the next one of several
  * in place of one that has ended; its name. */

@@ -59,6 +59,17 @@ flight cut 143 1 --flight=e --post=60s -- sh -c 'kill -USR2 $PPID; sleep 0.2; ki
 	sleep 1'
 said 'the recording ends before --post is over'
 
+# A folder that is gone: no word of a snapshot that nobody can find; the next one has both.
+mkdir gone
+want 1 "$AUXREC" record --source=none --flight -o gone/f -- sh -c '
+	rmdir gone; kill -USR2 $PPID; sleep 0.4'
+said "cannot create 'gone/f': No such file"
+! grep -q 'snapshot [0-9]* (' err || fail "it told of a snapshot without a name"
+mkdir gone
+flight gone/f 0 1 --flight -- sh -c '
+	rmdir gone; kill -USR2 $PPID; sleep 0.4; mkdir gone; kill -USR2 $PPID; sleep 0.4'
+said "snapshot 2 "
+
 # ---- what is not possible ----
 
 want 2 "$AUXREC" record --source=none --trigger=exit -o f true
