@@ -76,7 +76,7 @@ static int judge(const struct asked *a)
 	int opened = input_open(&in, a->path), err = check_file(&r, &in, opened), status;
 
 	if (err)
-		log_err(err, "cannot read '%s'", a->path);
+		input_cannot(&in, err);
 	if (!err && a->decode) {
 		err = decode(&decoded, &in, a, opened);
 		if (err)

@@ -47,7 +47,7 @@ static int inspect(struct input *in, int err, bool json)
 	}
 	f.bytes = input_size(in);
 	if (err)
-		log_err(err, "cannot read '%s'", in->path);
+		input_cannot(in, err);
 	else
 		err = show(&f, json);
 	if (input_looks_pt(in))

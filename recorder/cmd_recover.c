@@ -23,19 +23,43 @@ static bool is_dir(const struct recover_job *j)
 	return S_ISDIR(j->st.st_mode);
 }
 
+/* Of a directory that is named by what is in it the name has to be asked for. */
+static bool is_dots(const char *path)
+{
+	size_t n = strlen(path), dots;
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	for (dots = 0; dots < n && path[n - 1 - dots] == '.';)
+		dots++;
+	return (dots == 1 || dots == 2) && (dots == n || path[n - 1 - dots] == '/');
+}
+
+static char *with_suffix(const char *path)
+{
+	size_t n = strlen(path);
+	char *name;
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	return asprintf(&name, "%.*s%s", (int)n, path, SUFFIX) < 0 ? NULL : name;
+}
+
 /* OUT, or the name of the file or directory with a suffix. */
 static char *name_out(const struct recover_job *j)
 {
-	size_t n = strlen(j->path);
-	char *name;
+	char *whole, *name;
 
 	if (j->in_place)
 		return realpath(j->path, NULL);
 	if (j->out)
 		return strdup(j->out);
-	while (n > 1 && j->path[n - 1] == '/')
-		n--;
-	return asprintf(&name, "%.*s%s", (int)n, j->path, SUFFIX) < 0 ? NULL : name;
+	if (!is_dots(j->path))
+		return with_suffix(j->path);
+	whole = realpath(j->path, NULL);
+	name = whole ? with_suffix(whole) : NULL;
+	free(whole);
+	return name;
 }
 
 /* Something has the name already. */
@@ -91,13 +115,11 @@ static int read_all(struct recover_job *j)
 {
 	int err = input_open(&j->in, j->path);
 
-	if (err == -EISDIR)
-		return log_err(0, "'%s' is no recording: it has no file 'data'", j->path), err;
 	if (err && !j->in.r.bad_what)
-		return log_err(err, "cannot read '%s'", j->path);
+		return input_cannot(&j->in, err);
 	err = input_receive(&j->in);
 	if (err)
-		return log_err(err, "cannot read '%s'", j->path);
+		return input_cannot(&j->in, err);
 	err = scan(j);
 	if (err)
 		return err;
@@ -192,6 +214,8 @@ static const char *contradiction(const struct recover_job *o)
 		return "-o OUT and --in-place exclude each other";
 	if (o->out && !*o->out)
 		return "the name of OUT is empty";
+	if (o->out && !strcmp(o->out, "-"))
+		return "a recovered file is written at many places, never to standard output";
 	if (strcmp(o->path, "-") || o->out)
 		return NULL;
 	return o->in_place ? "--in-place cannot mend standard input" :

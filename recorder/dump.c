@@ -177,7 +177,7 @@ void dump_say_damage(struct dump *d, const struct fmt_reader *r, int err)
 		log_err(0, "'%s' at byte %" PRIu64 " (0x%" PRIx64 "): expected %s",
 			input_path_of(d->in, r), r->bad_at, r->bad_at, r->bad_what);
 	else
-		log_err(err, "cannot read '%s'", input_path_of(d->in, r));
+		input_cannot(d->in, err);
 }
 
 static void say_odd(struct dump *d, const struct fmt_reader *r)

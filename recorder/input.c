@@ -71,6 +71,14 @@ static int write_all(int fd, const char *p, size_t n)
 	return 0;
 }
 
+static int keep(struct input_bytes *b, const char *p, size_t n)
+{
+	int err = write_all(b->fd, p, n);
+
+	b->full = err;
+	return err;
+}
+
 /* fmt_reader's `more`: receive until `want` bytes are there. */
 static int receive(void *ctx, uint64_t want, uint64_t *len)
 {
@@ -88,7 +96,7 @@ static int receive(void *ctx, uint64_t want, uint64_t *len)
 		else if ((uint64_t)got > b->mapped - b->len)
 			err = -EFBIG;
 		else
-			err = write_all(b->fd, buf, (size_t)got);
+			err = keep(b, buf, (size_t)got);
 		if (!err && got > 0)
 			b->len += (uint64_t)got;
 	}
@@ -169,6 +177,12 @@ static int by_number(const void *a, const void *b)
 	return m == n ? strcmp(x, y) : m < n ? -1 : 1;
 }
 
+/* The last one. */
+static void drop_part(struct input *in)
+{
+	free(in->parts[--in->nr_parts].path);
+}
+
 static int open_part(struct input *in, int dir, const char *name)
 {
 	struct input_part *all, *p;
@@ -187,10 +201,14 @@ static int open_part(struct input *in, int dir, const char *name)
 	fd = openat(dir, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st))
 		err = -errno;
-	else if (S_ISREG(st.st_mode) && st.st_size > 0)
+	else if (!S_ISREG(st.st_mode))
+		drop_part(in);
+	else if (st.st_size > 0)
 		err = map_file(&p->bytes, fd, st.st_size);
 	if (fd >= 0)
 		close(fd);
+	if (err)
+		in->failed = p->path;
 	return err;
 }
 
@@ -241,13 +259,17 @@ static int open_dir(struct input *in, int dir)
 	}
 	/* A fifo in it would be waited for. */
 	fd = openat(dir, "data", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0) {
+		in->failed = errno == ENOENT ? NULL : in->data;
 		return errno == ENOENT ? -EISDIR : -errno;
+	}
 	if (fstat(fd, &st))
 		err = -errno;
 	else
 		err = S_ISREG(st.st_mode) ? open_fd(in, fd) : -EISDIR;
 	close(fd);
+	if (err && err != -EISDIR)
+		in->failed = in->data;
 	if (!err && !fmt_reader_feature(&in->r, FMT_FEAT_DIR_FORMAT, &p, &len))
 		err = open_parts(in, dir);
 	return err;
@@ -382,6 +404,18 @@ bool input_looks_pt(const struct input *in)
 	return fmt_pt_find_psb(b->p, b->len < LOOK ? b->len : LOOK, &at);
 }
 
+int input_cannot(const struct input *in, int err)
+{
+	if (err == -EISDIR && in->dir)
+		return log_err(0, "'%s' is no recording: it has no file 'data'", in->path), err;
+	log_err(err, "cannot %s '%s'", in->bytes.full ? "keep what comes from" : "read",
+		in->failed ? in->failed : in->path);
+	if (in->bytes.full)
+		log_hint("it goes to a file without a name in %s: TMPDIR names another directory",
+			 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	return err;
+}
+
 int input_say(const struct input *in, int err)
 {
 	const struct fmt_reader *r = &in->r;
@@ -389,7 +423,7 @@ int input_say(const struct input *in, int err)
 	for (size_t i = 0; !r->bad_what && i < in->nr_parts; i++)
 		r = &in->parts[i].r;
 	if (!r->bad_what)
-		return log_err(err, "cannot read '%s'", in->path);
+		return input_cannot(in, err);
 	log_err(0, "'%s' at byte %" PRIu64 " (0x%" PRIx64 "): expected %s",
 		input_path_of(in, r), r->bad_at, r->bad_at, r->bad_what);
 	return err;

@@ -31,6 +31,7 @@ struct input_part {
 		int fd;	       /* a stream's temporary file, or 0 */
 		int from;      /* what the stream comes from */
 		bool ended;
+		bool full; /* the temporary file cannot take more */
 	} bytes;
 };
 
@@ -50,6 +51,7 @@ struct input {
 	struct input_as as;
 	char *dir;	  /* the directory, or NULL */
 	char *data;	  /* "DIR/data" then */
+	const char *failed; /* the one of its files that could not be read, or NULL */
 	struct fmt_reader r;
 	struct input_part *parts; /* by number */
 	size_t nr_parts;
@@ -77,6 +79,8 @@ int input_as(void *target, const char *arg);
 bool input_looks_pt(const struct input *in);
 /* Why input_open or input_next failed, on stderr. Returns err. */
 int input_say(const struct input *in, int err);
+/* The same where the reader has nothing to say of it. */
+int input_cannot(const struct input *in, int err);
 
 /* The next record: of the file, then of its parts one after the other. 1, 0, or what
  * fmt_reader_next returned; *from is the reader it came from, whose bad_at and bad_what say

@@ -26,7 +26,7 @@ int recover_scan_parts(struct recover_job *j)
 		return 0;
 	err = input_find_parts(&j->in);
 	if (err)
-		return log_err(err, "cannot read '%s'", j->path);
+		return input_cannot(&j->in, err);
 	j->parts = calloc(j->in.nr_parts + 1, sizeof(*j->parts));
 	if (!j->parts)
 		return log_err(-ENOMEM, "cannot recover '%s'", j->path);

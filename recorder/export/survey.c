@@ -286,8 +286,8 @@ static int settle(struct export *x)
 	find_pt_event(x);
 	x->by_thread = by_thread(x);
 	if (x->o->cpus.n && x->by_thread)
-		return log_err(-EINVAL, "'%s' has a queue for each thread, none for a cpu",
-			       x->o->path);
+		return log_err(0, "'%s' has a queue for each thread, none for a cpu",
+			       x->o->path), -EINVAL;
 	for (size_t i = 0; i < x->queues.nr; i++)
 		end_queue(x, export_queue_at(x, i));
 	for (size_t i = 0; i < x->cpus.nr && x->o->cpus.n; i++)
@@ -323,7 +323,7 @@ int export_survey(struct export *x)
 	if (err == -E2BIG)
 		log_err(0, "'%s' has more than %d queues", x->o->path, EXPORT_ROWS_MAX);
 	else if (err)
-		log_err(err, "cannot read '%s'", x->o->path);
+		input_cannot(x->in, err);
 	if (err)
 		return err;
 	tasks_sort(x->tasks);

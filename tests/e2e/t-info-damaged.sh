@@ -76,7 +76,7 @@ cmp as-file as-stream || fail "a long file is cut as a stream"
 mkdir fifos
 mkfifo fifos/data
 endless info fifos
-says "Is a directory"
+says "'fifos' is no recording: it has no file 'data'"
 
 # Damage is named with its place, and what stands before it is shown.
 # shellcheck disable=SC2059

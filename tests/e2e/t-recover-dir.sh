@@ -46,6 +46,22 @@ for gone in good/data.*; do
 	grep -q '^damage  *part-missing' out || fail "without ${gone#good/}: $(cat out)"
 done
 
+# So is one in whose place something else stands, which perf passes over; one that cannot be
+# opened is named.
+rm -rf less
+cp -r good less
+rm "less/$part"
+mkfifo "less/$part"
+want 1 "$AUXREC" check less
+grep -q '^damage  *part-missing' out || fail "a fifo: $(cat out)"
+rm "less/$part"
+ln -s nowhere "less/$part"
+for cmd in info check dump recover 'export --to=libipt -o x'; do
+	# shellcheck disable=SC2086
+	want 1 "$AUXREC" $cmd less
+	said "cannot read 'less/$part': No such file or directory"
+done
+
 # Sound: nothing is written.
 want 0 "$AUXREC" recover good
 grep -q '^nothing  *to mend' out || fail "sound: $(cat out)"
@@ -89,6 +105,12 @@ for cut in 1 $((half - half % 8 + 4)) $((size - 5)); do
 done
 want 1 "$AUXREC" recover cut
 said "cannot write 'cut.recovered'"
+# A directory that is named by what is in it.
+mkdir there
+cp -r cut there/
+(cd there/cut && exec "$AUXREC" recover ./) >out 2>err
+[ -d there/cut.recovered ] || fail "beside '.': $(cat err; find there)"
+[ "$(find there/cut | wc -l)" = "$(find cut | wc -l)" ] || fail "in it: $(find there)"
 want 4 "$AUXREC" recover --force --json cut/
 [ -d cut.recovered.old ] || fail "the earlier directory is not kept"
 [ "$(json out '[p["file"] for p in d["parts"] if p["state"] == "damaged"]')" = \

@@ -24,6 +24,8 @@ cp "$CORPUS/group_desc.interrupted" torn
 want 2 "$AUXREC" recover torn torn
 want 2 "$AUXREC" recover --in-place -o x torn
 want 2 "$AUXREC" recover -
+want 2 "$AUXREC" recover -o - torn
+said 'never to standard output'
 want 2 "$AUXREC" recover --nonsense torn
 only torn
 
