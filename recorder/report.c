@@ -282,6 +282,9 @@ void report_end(const struct session *s)
 		log_debug("  %llu stops: after %llu runs to a branch, %llu single steps",
 			  (unsigned long long)st.stops, (unsigned long long)st.runs,
 			  (unsigned long long)st.steps);
+		if (st.unexplained)
+			log_info("  %llu times a thread was not where its instructions led: the "
+				 "trace has gaps there", (unsigned long long)st.unexplained);
 		if (st.forgotten)
 			log_info("  of %llu threads that had ended nothing was left: the newest "
 				 "%d windows are kept", (unsigned long long)st.forgotten,

@@ -104,6 +104,7 @@ soft_one() {
 		cat "$soft_name/err"
 		soft_fail "$*: exit status $soft_status when traced, $soft_want otherwise"
 	fi
+	! grep 'trace has gaps' "$soft_name/err" || soft_fail "$*: not all was traced"
 	if ! cmp -s plain.out "$soft_name/out"; then
 		diff plain.out "$soft_name/out"
 		soft_fail "$*: other output when traced"

@@ -35,6 +35,7 @@ same() {
 	record "$name.step" --soft-step "$@"
 	cmp plain "$name/out" || { cat "$name/err"; soft_fail "$name: other output"; }
 	cmp plain "$name.step/out" || { cat "$name.step/err"; soft_fail "$name: other, stepped"; }
+	! grep 'trace has gaps' "$name/err" "$name.step/err" || soft_fail "$name: not all traced"
 	# Processes differ in their numbers only, and come in the same order.
 	find "$name/ips" -type f | sort -V >lists
 	find "$name.step/ips" -type f | sort -V >lists.step
