@@ -72,7 +72,7 @@ static void print_losses(const json_t *a)
 	bool any = false;
 
 	json_object_foreach((json_t *)(uintptr_t)l, key, v) {
-		if (!json_number_value(v))
+		if (!(json_number_value(v) > 0))
 			continue;
 		printf("%s %llu %s", any ? "," : "lost:", (unsigned long long)number(l, key), key);
 		any = true;

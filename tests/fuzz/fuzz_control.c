@@ -22,19 +22,29 @@ enum { PIECE = 256, ROOM = 1 << 16 };
 static struct flightfix fix;
 static struct session *const s = &fix.s;
 
-/* evlist prints; nobody wants to read that. */
-static void be_silent(void)
-{
-	static int err = -1, nothing;
+static int nothing, err; /* /dev/null, and where standard error goes else */
 
-	if (err >= 0)
+static void prepare(void)
+{
+	if (nothing)
 		return;
-	err = dup(2);
 	nothing = open("/dev/null", O_WRONLY);
-	expect(err >= 0 && nothing >= 0 && dup2(nothing, 2) == 2);
+	err = dup(2);
+	expect(nothing >= 0 && err >= 0);
 #ifdef __SANITIZE_ADDRESS__
 	__sanitizer_set_report_fd((void *)(intptr_t)err);
 #endif
+}
+
+/* What has come is done. evlist prints: nobody wants to read that. */
+static void turn(void)
+{
+	int failed;
+
+	expect(dup2(nothing, 2) == 2);
+	failed = watch_wait(&s->watch, 0);
+	expect(dup2(err, 2) == 2);
+	expect(!failed);
 }
 
 /* The lowest one that is free: the same before and after, where all are closed. */
@@ -99,11 +109,11 @@ static void words(const uint8_t *data, size_t size)
 	for (size_t at = 0, n; at < size; at += n) {
 		n = least(size - at, PIECE);
 		expect(write(in[1], data + at, n) == (ssize_t)n);
-		expect(!watch_wait(&s->watch, 0));
+		turn();
 		answers += take_answers(ack[0]);
 	}
 	close(in[1]);
-	expect(!watch_wait(&s->watch, 0));
+	turn();
 	answers += take_answers(ack[0]);
 	expect(answers == count_words(data, size, true));
 	ctlwords_done(&s->words);
@@ -213,7 +223,7 @@ static void lines(const uint8_t *data, size_t size)
 		sent += n > 0 ? (size_t)n : 0;
 		if (sent == size)
 			shutdown(c.fd, SHUT_WR);
-		expect(!watch_wait(&s->watch, 0));
+		turn();
 	} while (listen_to(&c));
 	expect(c.answers == count_lines(data, size));
 	close(c.fd);
@@ -250,7 +260,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
-	be_silent();
+	prepare();
 	first = free_descriptor();
 	begin();
 	if (data[0] & 1)
