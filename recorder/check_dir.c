@@ -105,7 +105,7 @@ static void parts(struct check *c, int dir)
 		check_parts(c);
 	else if (!in_parts && !faccessat(dir, "data.0", F_OK, 0))
 		check_find(c, CHECK_PARTS, CHECK_NOWHERE,
-			   "the feature 'dir format', or nobody reads it",
+			   "the feature 'dir format', or perf reads none",
 			   "a file data.0");
 }
 

@@ -68,8 +68,8 @@ static void put_finished(const struct info_file *f)
 	else
 		fputs("no", stdout);
 	if (!f->r->finished || f->i->nr_faults)
-		printf("; records are whole up to byte %" PRIu64 " of %" PRIu64,
-		       f->i->whole_to, f->bytes);
+		printf("; records are whole up to byte %" PRIu64 " of %" PRIu64 "%s",
+		       f->i->whole_to, f->in->bytes.len, f->in->dir ? " of 'data'" : "");
 	putchar('\n');
 }
 

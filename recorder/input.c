@@ -231,10 +231,56 @@ static int map_parts(struct input *in, int dir)
 	return err;
 }
 
+static void release(struct input_bytes *b)
+{
+	if (b->mapped)
+		munmap((void *)(uintptr_t)b->p, b->mapped);
+	if (b->fd > 0)
+		close(b->fd);
+	*b = (struct input_bytes){ 0 };
+}
+
+static void part_done(struct input_part *p)
+{
+	fmt_reader_done(&p->r);
+	release(&p->bytes);
+	free(p->path);
+}
+
+static bool is_whole(const struct input_bytes *b)
+{
+	uint64_t magic = b->len < 8 ? 0 : le_get64(b->p);
+
+	return magic == FMT_MAGIC || magic == FMT_MAGIC_V1 || magic == FMT_MAGIC_SWAPPED;
+}
+
+/* What only has the name of one: a perf.data file of its own. */
+static void drop_whole(struct input *in)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < in->nr_parts; i++) {
+		if (is_whole(&in->parts[i].bytes))
+			part_done(&in->parts[i]);
+		else
+			in->parts[n++] = in->parts[i];
+	}
+	in->nr_parts = n;
+}
+
+/* Where `data` says that there are any. A recorder that was killed never said so. */
 static int open_parts(struct input *in, int dir)
 {
-	int err = map_parts(in, dir);
+	const uint8_t *p;
+	uint64_t len;
+	bool told = !fmt_reader_feature(&in->r, FMT_FEAT_DIR_FORMAT, &p, &len);
+	int err;
 
+	if (!told && (in->r.finished || in->r.pipe))
+		return 0;
+	err = map_parts(in, dir);
+	if (!told)
+		drop_whole(in);
 	for (size_t i = 0; !err && i < in->nr_parts; i++)
 		err = fmt_reader_open_part(&in->parts[i].r, &in->r, in->parts[i].bytes.p,
 					   in->parts[i].bytes.len);
@@ -243,9 +289,7 @@ static int open_parts(struct input *in, int dir)
 
 static int open_dir(struct input *in, int dir)
 {
-	const uint8_t *p;
 	struct stat st;
-	uint64_t len;
 	int fd, err;
 
 	in->dir = strdup(in->path);
@@ -270,9 +314,7 @@ static int open_dir(struct input *in, int dir)
 	close(fd);
 	if (err && err != -EISDIR)
 		in->failed = in->data;
-	if (!err && !fmt_reader_feature(&in->r, FMT_FEAT_DIR_FORMAT, &p, &len))
-		err = open_parts(in, dir);
-	return err;
+	return err ? err : open_parts(in, dir);
 }
 
 int input_as(void *target, const char *arg)
@@ -331,46 +373,16 @@ int input_open_as(struct input *ret, const char *path, struct input_as as)
 	return err;
 }
 
-static void release(struct input_bytes *b)
-{
-	if (b->mapped)
-		munmap((void *)(uintptr_t)b->p, b->mapped);
-	if (b->fd > 0)
-		close(b->fd);
-	*b = (struct input_bytes){ 0 };
-}
-
-static void part_done(struct input_part *p)
-{
-	fmt_reader_done(&p->r);
-	release(&p->bytes);
-	free(p->path);
-}
-
-static bool is_whole(const struct input_bytes *b)
-{
-	uint64_t magic = b->len < 8 ? 0 : le_get64(b->p);
-
-	return magic == FMT_MAGIC || magic == FMT_MAGIC_V1 || magic == FMT_MAGIC_SWAPPED;
-}
-
 int input_find_parts(struct input *in)
 {
 	int dir = open(in->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
-	size_t n = 0;
 
 	if (dir < 0)
 		return -errno;
 	if (!in->nr_parts)
 		err = map_parts(in, dir);
 	close(dir);
-	for (size_t i = 0; i < in->nr_parts; i++) {
-		if (is_whole(&in->parts[i].bytes))
-			part_done(&in->parts[i]);
-		else
-			in->parts[n++] = in->parts[i];
-	}
-	in->nr_parts = n;
+	drop_whole(in);
 	return err;
 }
 

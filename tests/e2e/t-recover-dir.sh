@@ -153,6 +153,18 @@ at, size = struct.unpack_from('<QQ', b, 40)
 struct.pack_into('<Q', b, 48, 0)
 open(sys.argv[1], 'wb').write(b[:at + size])
 END
+# The other commands read them all the same.
+want 0 "$AUXREC" info --json good
+whole=$(json out 'd["records"], len(d["parts"])')
+want 0 "$AUXREC" info --json killed
+[ "$(json out 'd["records"], len(d["parts"])')" = "$whole" ] || fail "info: $(cat out)"
+want 0 "$AUXREC" info killed
+end=$(wc -c <killed/data)
+grep -q "^finished  *no; .* byte $end of $end of 'data'$" out || fail "info: $(cat out)"
+want 4 "$AUXREC" check killed
+grep -q "^remark  *parts " out || fail "check: $(cat out)"
+[ "$("$AUXREC" dump killed | grep -c SAMPLE)" = "$("$AUXREC" dump good | grep -c SAMPLE)" ] ||
+	fail "dump leaves out samples"
 mkdir killed/kcore_dir
 echo code >killed/kcore_dir/kcore
 want 0 "$AUXREC" recover -o alive killed
