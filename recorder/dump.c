@@ -84,19 +84,24 @@ static struct fmt_fit show_fields(struct dump *d, const struct fmt_reader *from,
 	return fmt_fields(from, rec, event, tracepoint_field, &t);
 }
 
-/* Where a record came from, when that is not plainly the file. */
-static void show_origin(struct dump *d, const struct fmt_reader *from,
-			const struct fmt_rec *rec)
+void dump_show_part(struct dump *d, const struct fmt_reader *from)
 {
 	const char *path, *slash;
 
-	if (rec->inflated)
-		dline_num(&d->line, "inner", FMT_AS_DEC, rec->inner_at);
-	if (from == &d->in->r)
+	if (!from || from == &d->in->r)
 		return;
 	path = input_path_of(d->in, from);
 	slash = strrchr(path, '/');
 	dline_text(&d->line, "part", slash ? slash + 1 : path);
+}
+
+/* Where a record came from, when that is not plainly the file. */
+static void show_origin(struct dump *d, const struct fmt_reader *from,
+			const struct fmt_rec *rec)
+{
+	if (rec->inflated)
+		dline_num(&d->line, "inner", FMT_AS_DEC, rec->inner_at);
+	dump_show_part(d, from);
 }
 
 static void note_odd(struct dump *d, const struct fmt_reader *from,

@@ -41,6 +41,8 @@ int dump_packets(struct dump *d);
 
 /* Why input_next failed, once the lines before are out. */
 void dump_say_damage(struct dump *d, const struct fmt_reader *r, int err);
+/* The field `part`, of a line that is not of the file itself. from: the reader, or NULL. */
+void dump_show_part(struct dump *d, const struct fmt_reader *from);
 /* Says what was odd on the way. 0, -EBADMSG, or what writing gave. */
 int dump_finish(struct dump *d);
 

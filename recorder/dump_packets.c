@@ -21,6 +21,7 @@ struct pqueue {
 	uint32_t idx;
 	bool begun;
 	uint64_t end; /* of the last piece, in the AUX stream */
+	const struct fmt_reader *from; /* of the last piece: the file or a part; NULL: raw */
 	struct packets *k;
 	struct dump *d;
 };
@@ -41,6 +42,7 @@ static void show_packet(void *ctx, const struct packet *p)
 	struct dline *l = &q->d->line;
 
 	dline_begin(l, p->file_at, p->size, p->name);
+	dump_show_part(q->d, q->from);
 	dline_num(l, "queue", FMT_AS_DEC, q->idx);
 	dline_num(l, "offset", FMT_AS_HEX, p->at);
 	if (*p->text)
@@ -119,7 +121,8 @@ static int go_on(const struct pqueues *v, struct pqueue *q, uint64_t offset)
 	return packets_gap(q->k);
 }
 
-static int take_trace(struct pqueues *v, const struct fmt_rec *rec)
+static int take_trace(struct pqueues *v, const struct fmt_reader *from,
+		      const struct fmt_rec *rec)
 {
 	uint32_t idx = le_get32(rec->p + FMT_AUXTRACE_AT_IDX);
 	uint64_t offset = le_get(rec->p + FMT_AUXTRACE_AT_OFFSET, 8);
@@ -136,6 +139,7 @@ static int take_trace(struct pqueues *v, const struct fmt_rec *rec)
 		return err;
 	}
 	err = go_on(v, q, offset);
+	q->from = from;
 	if (!err)
 		err = packets_feed(q->k, rec->payload, rec->payload_len,
 				   rec->at + rec->size);
@@ -170,6 +174,7 @@ static int take_sample(struct pqueues *v, const struct fmt_reader *from,
 	}
 	if (q->begun)
 		err = packets_gap(q->k);
+	q->from = from;
 	if (!err)
 		err = packets_feed(q->k, p, len,
 				   rec->at + (rec->inflated ? 0 : (uint64_t)(p - rec->p)));
@@ -209,7 +214,7 @@ static int take(struct pqueues *v, const struct fmt_reader *from, const struct f
 	case FMT_REC_AUXTRACE_INFO:
 		return take_info(v, rec);
 	case FMT_REC_AUXTRACE:
-		return rec->inflated ? 0 : take_trace(v, rec);
+		return rec->inflated ? 0 : take_trace(v, from, rec);
 	default:
 		return 0;
 	}

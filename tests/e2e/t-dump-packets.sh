@@ -200,6 +200,33 @@ grep -q '^decoded    100.00 %' out || fail "not decoded: $(cat out)"
 "$AUXREC" dump --packets homeless >out 2>err
 said '4 AUX samples are left out: no ID_INDEX tells their queue'
 
+# A packet of a sample in a part of a directory says so: its place counts from there.
+mkdir parts
+python3 - <<'END'
+import struct
+b = bytearray(open('perf.data', 'rb').read())
+at, size = struct.unpack_from('<QQ', b, 40)
+head, part, end = b'', b'', at + size
+while at < end:
+    kind, _, n = struct.unpack_from('<IHH', b, at)
+    if kind == 9:
+        part += b[at:at + n]
+    else:
+        head += b[at:at + n]
+    at += n
+start = struct.unpack_from('<Q', b, 40)[0]
+struct.pack_into('<Q', b, 48, len(head))
+b[72:104] = struct.pack('<4Q', 1 << 24, 0, 0, 0)
+table = start + len(head)
+open('parts/data', 'wb').write(b[:start] + head + struct.pack('<3Q', table + 16, 8, 1))
+open('parts/data.0', 'wb').write(part)
+END
+"$AUXREC" dump --packets parts | sed -n 's/ part="data.0" / /p' >got || fail "parts"
+"$AUXREC" dump --packets perf.data >whole || fail "no parts"
+sed 's/^[^ ]* //' got >got.text
+sed 's/^[^ ]* //' whole | cmp - got.text || fail "packets in a part"
+[ "$(head -n 1 got)" != "$(head -n 1 whole)" ] || fail "the place is that in the part"
+
 # The side band that ptdump lists between packets: the same records in the same order.
 sed -nE 's/.*PERF_RECORD_([A-Z0-9_]+).*/\1/p' "$CORPUS/libipt/pevent-dump_verbose.ptdump.exp" |
 	sed 's/^SWITCH_CPU_WIDE.*/SWITCH_CPU_WIDE/' >listed
