@@ -30,6 +30,7 @@ struct pqueues {
 	struct dump *d;
 	struct pqueue **q; /* by idx */
 	size_t nr;
+	bool any;      /* there is trace, be it of a queue that is shown or not */
 	bool snapshot; /* pieces are snapshots: each begins anew */
 	uint64_t left_out;
 	struct auxsample_ids ids;
@@ -129,6 +130,7 @@ static int take_trace(struct pqueues *v, const struct fmt_reader *from,
 	struct pqueue *q;
 	int err = 0;
 
+	v->any = true;
 	if (!rec->payload ||
 	    !dump_filter_queue(&v->d->filter, le_get32(rec->p + FMT_AUXTRACE_AT_CPU),
 			       le_get32(rec->p + FMT_AUXTRACE_AT_TID)))
@@ -163,6 +165,7 @@ static int take_sample(struct pqueues *v, const struct fmt_reader *from,
 	if (!auxsample_trace(from, rec, fmt_reader_event_of(from, rec), &p, &len) ||
 	    fmt_reader_when(from, rec, &when))
 		return 0;
+	v->any = true;
 	id = auxsample_owner(&v->ids, when.id);
 	v->homeless += !id;
 	if (!id || !dump_filter_queue(&v->d->filter, id->cpu, id->tid))
@@ -258,6 +261,8 @@ int dump_packets(struct dump *d)
 
 	for (size_t i = 0; !err && i < v.nr && !d->out.err; i++)
 		err = packets_end(v.q[i]->k);
+	if (!err && !v.any && d->in->as.kind != INPUT_PT)
+		log_warn("'%s' has no trace: there are no packets", d->in->path);
 	if (v.left_out)
 		log_err(0, "'%s' has more than %d queues: %" PRIu64
 			" records of others are left out",

@@ -200,6 +200,11 @@ grep -q '^decoded    100.00 %' out || fail "not decoded: $(cat out)"
 "$AUXREC" dump --packets homeless >out 2>err
 said '4 AUX samples are left out: no ID_INDEX tells their queue'
 
+# Without trace there is nothing to list, which is said.
+want 0 "$AUXREC" dump --packets "$CORPUS/quipper/perf.data.branch-4.14"
+[ ! -s out ] || fail "packets of no trace: $(cat out)"
+said 'has no trace: there are no packets'
+
 # A packet of a sample in a part of a directory says so: its place counts from there.
 mkdir parts
 python3 - <<'END'
