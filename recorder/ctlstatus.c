@@ -110,7 +110,7 @@ static json_t *switch_ring(const struct session *s, size_t i, const struct pace 
 	json_t *o;
 
 	all.seen = 0;
-	newestring_look(&all, &n);
+	newestring_look(&all, s->control.paused, &n);
 	o = ring(FETCH_SWITCHES, n.bytes, all.data_len, err);
 	set_number(o, "records", n.records, err);
 	set_number(o, "spanNs", n.last_ns - n.first_ns, err);

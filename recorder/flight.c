@@ -95,7 +95,7 @@ static uint64_t horizon(const struct session *s)
 	for (size_t i = 0; i < s->set.nr_place; i++) {
 		struct newestring n;
 
-		newestring_look(&s->set.place[i].newest, &n);
+		newestring_look(&s->set.place[i].newest, false, &n);
 		if (n.records && n.first_ns < oldest)
 			oldest = n.first_ns;
 	}

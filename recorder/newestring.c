@@ -78,22 +78,33 @@ int newestring_turn(const struct iovec *v, int nr, bool more, uint64_t from_ns, 
 	return 0;
 }
 
-void newestring_look(const struct pio_newest *r, struct newestring *ret)
+/* Whether what was lent when the ring's head was `head` is as it was then up to `end`, now that
+ * it has been read: newer records go over the oldest bytes. */
+static bool intact(const struct pio_newest *r, uint64_t head, size_t end)
 {
-	uint64_t head = pio_newest_head(r), moved;
-	struct newestring n = { 0 };
+	__atomic_thread_fence(__ATOMIC_ACQUIRE); /* read before the head is */
+	return head - pio_newest_head(r) + end <= r->data_len;
+}
+
+void newestring_look(const struct pio_newest *r, bool still, struct newestring *ret)
+{
+	uint64_t head = pio_newest_head(r);
+	struct newestring n = { 0 }, before;
+	size_t size, next = 0; /* as large may be the one that the head does not tell of yet */
 	struct iovec v[2];
-	size_t end, safe;
 
 	ringwalk_begin(&walk, v, pio_newest_peek(r, v, &n.more));
-	look(&n, 0, walk.total, &end);
-	/* What was written meanwhile went over the oldest bytes, which may have been read
-	 * half old, half new: look again, at those only that are safe. */
-	moved = head - pio_newest_head(r);
-	safe = moved < r->data_len ? r->data_len - (size_t)moved : 0;
-	if (end > safe) {
-		n = (struct newestring){ .more = true };
-		look(&n, 0, safe, &end);
+	for (size_t pos = 0; pos < walk.total; pos += size) {
+		before = n;
+		size = ringwalk_size(&walk, pos);
+		if (size)
+			count(&n, pos, size);
+		if (!still && size > next)
+			next = size;
+		if (!size || !intact(r, head, pos + size + next)) {
+			n = before;
+			break;
+		}
 	}
 	*ret = n;
 }

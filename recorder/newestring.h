@@ -29,8 +29,8 @@ int newestring_copy(const struct pio_newest *r, uint64_t from_ns, struct fmt_buf
 int newestring_turn(const struct iovec *v, int nr, bool more, uint64_t from_ns, struct fmt_buf *b,
 		    struct newestring *ret);
 
-/* What the ring holds now, while events go on writing into it: what is about to be overwritten
- * may be left out. */
-void newestring_look(const struct pio_newest *r, struct newestring *ret);
+/* What the ring holds now. Unless it stands still, events go on writing into it, and what they
+ * are about to overwrite is left out. */
+void newestring_look(const struct pio_newest *r, bool still, struct newestring *ret);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <setjmp.h>
@@ -102,16 +104,60 @@ static void a_look_tells_the_span(void **state)
 	struct newestring n;
 
 	(void)state;
-	newestring_look(&ring, &n);
+	newestring_look(&ring, false, &n);
 	assert_int_equal(n.records, 0);
 	for (uint64_t t = 1; t <= 500; t++)
 		put(t);
-	newestring_look(&ring, &n);
+	newestring_look(&ring, true, &n);
 	assert_int_equal(n.last_ns, 500);
 	assert_int_equal(n.first_ns, 501 - PAGE / SIZE);
 	assert_int_equal(newestring_copy(&(struct pio_newest)PIO_NEWEST_INIT, 0, &b, &n), 0);
-	newestring_look(&(struct pio_newest)PIO_NEWEST_INIT, &n);
+	newestring_look(&(struct pio_newest)PIO_NEWEST_INIT, false, &n);
 	assert_int_equal(n.records, 0);
+}
+
+static void a_look_leaves_out_what_is_being_written_over(void **state)
+{
+	struct newestring n;
+	size_t end;
+
+	(void)state;
+	for (uint64_t t = 1; t <= 500; t++)
+		put(t);
+	end = (size_t)pio_newest_head(&ring) & (PAGE - 1);
+	memset((uint8_t *)(uintptr_t)ring.data + end - SIZE, 0xee, SIZE);
+	newestring_look(&ring, false, &n);
+	assert_int_equal(n.records, PAGE / SIZE - 1);
+	assert_int_equal(n.first_ns, 502 - PAGE / SIZE);
+}
+
+static bool enough;
+
+static void *write_on(void *arg)
+{
+	(void)arg;
+	for (uint64_t t = 1; !__atomic_load_n(&enough, __ATOMIC_RELAXED); t++)
+		put(t);
+	return NULL;
+}
+
+static void a_look_at_a_busy_ring_tells_nothing_wrong(void **state)
+{
+	struct newestring n;
+	bool right = true;
+	pthread_t th;
+
+	(void)state;
+	pio_newest_done(&ring); /* one that takes a while to be looked at */
+	assert_int_equal(pio_newest_map(&ring, &fake_sys, fd, 256 * PAGE), 0);
+	assert_int_equal(pthread_create(&th, NULL, write_on, NULL), 0);
+	for (int i = 0; i < 500; i++) {
+		newestring_look(&ring, false, &n);
+		right = right && (!n.records || n.last_ns - n.first_ns == n.records - 1);
+	}
+	__atomic_store_n(&enough, true, __ATOMIC_RELAXED);
+	pthread_join(th, NULL);
+	assert_true(right);
 }
 
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -122,6 +168,8 @@ int main(void)
 		T(records_are_put_in_the_order_of_time),
 		T(what_is_too_old_is_left_out_but_for_one),
 		T(a_look_tells_the_span),
+		T(a_look_leaves_out_what_is_being_written_over),
+		T(a_look_at_a_busy_ring_tells_nothing_wrong),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
