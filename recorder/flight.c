@@ -93,9 +93,11 @@ static uint64_t horizon(const struct session *s)
 	uint64_t oldest = UINT64_MAX;
 
 	for (size_t i = 0; i < s->set.nr_place; i++) {
+		struct pio_newest all = s->set.place[i].newest;
 		struct newestring n;
 
-		newestring_look(&s->set.place[i].newest, false, &n);
+		all.seen = 0; /* a file of its own has again what others have */
+		newestring_look(&all, false, &n);
 		if (n.records && n.first_ns < oldest)
 			oldest = n.first_ns;
 	}

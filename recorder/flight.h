@@ -67,7 +67,8 @@ struct flight {
 	bool begun;		 /* the file has its head */
 	bool own; /* the snapshot being taken has a file of its own, and leaves no trace here */
 	uint64_t from_ns;	 /* leave out what is older, on the events' clock; 0: nothing */
-	uint64_t until_ns;	 /* the newest record of the last snapshot */
+	uint64_t until_ns;	 /* the newest record of the last snapshot, */
+	uint64_t told_ns;	 /* up to which its file knows the tasks */
 	size_t looked_at;	 /* bytes of the table when the horizon was last looked for */
 	unsigned taken;		 /* snapshots so far */
 	unsigned failed;	 /* of those in files of their own */

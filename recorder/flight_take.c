@@ -17,19 +17,42 @@
 
 /* ---- the file ---- */
 
+static int learn_again(void *ctx, const uint8_t *rec, size_t n)
+{
+	return tasktable_add(ctx, rec, n);
+}
+
+/* What this file has not been told yet. The table itself goes back as far as the rings, for files
+ * that tell all. */
+static int put_later_tasks(struct session *s)
+{
+	const struct flight *f = &s->flight;
+	struct fmt_trailer now = { .id = s->events[0].ids[0] };
+	struct tasktable_stats st;
+	struct tasktable *t;
+	int err = tasktable_new(&t, FLIGHT_TABLE_LIMIT);
+
+	if (err)
+		return err;
+	tasktable_stats(f->table, &st);
+	now.time = st.horizon > f->told_ns ? st.horizon : f->told_ns;
+	err = tasktable_emit(f->table, NULL, learn_again, t);
+	if (!err)
+		err = tasktable_forget(t, now.time);
+	tasktable_told(t, f->told_ns);
+	if (!err)
+		err = tasktable_emit(t, &now, recfile_put_task, s);
+	tasktable_free(t);
+	return err;
+}
+
 /* The first snapshot of a file finds what runs as any recording does, at time 0. Later ones
  * tell it again as it was when they begin. */
 static int put_tasks(struct session *s)
 {
-	struct fmt_trailer now = { .id = s->events[0].ids[0] };
-	struct tasktable_stats st;
-	int err;
+	int err = s->flight.begun ? put_later_tasks(s) :
+				    tasktable_emit(s->flight.table, NULL, recfile_put_task, s);
 
-	if (s->flight.begun) {
-		tasktable_stats(s->flight.table, &st);
-		now.time = st.horizon;
-	}
-	err = tasktable_emit(s->flight.table, s->flight.begun ? &now : NULL, recfile_put_task, s);
 	return err ? err : drain_put(s);
 }
 
@@ -320,14 +343,12 @@ int flight_take(struct session *s, bool go_on, const char *why)
 	if (f->pause_ns > f->max_pause_ns)
 		f->max_pause_ns = f->pause_ns;
 	err = recfile_publish(s);
-	if (!f->own)
+	if (!f->own) {
 		f->unnamed = err;
+		f->told_ns = f->until_ns;
+	}
 	if (err)
 		return err;
-	if (!f->own) {
-		err = tasktable_forget(f->table, f->until_ns);
-		tasktable_told(f->table, f->until_ns);
-	}
 	say(s, why, session_now() - began);
-	return err;
+	return 0;
 }

@@ -153,6 +153,8 @@ said "written by snapshots"
 
 # A file of its own lies where the client is, and is whole though the other one has its part.
 [ ! -e f ] || fail "flight wrote unasked"
+cp /bin/true shortlived
+./shortlived # has ended when the first snapshot is taken, and the second has its switches again
 want 0 ctl snapshot
 grep -q '^snapshot 1 taken' out || fail "snapshot"
 mkdir sub
@@ -175,6 +177,11 @@ done
 "$AUXREC" dump --json f | grep -c SWITCH_CPU_WIDE >f.n
 "$AUXREC" dump --json sub/own | grep -c SWITCH_CPU_WIDE >own.n
 [ "$(cat own.n)" -gt "$(($(cat f.n) / 2))" ] || fail "sub/own has $(cat own.n), f $(cat f.n)"
+for file in f sub/own; do
+	"$PERF" script -i $file --show-task-events >tasks 2>/dev/null
+	[ "$(grep -c 'PERF_RECORD_COMM.* shortlived:' tasks)" = 1 ] ||
+		fail "$file does not name once who had ended"
+done
 
 # ---- requests by hand; other users; clients that hold others up ----
 
