@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -220,6 +221,31 @@ bool control_counts(const struct session *s, size_t i)
 
 /* ---- the rest ---- */
 
+/* The last part of a path, and in *ret where that lies. NULL: nowhere. */
+static const char *look_up(const char *path, struct stat *ret)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	bool found = dir && !stat(dir, ret);
+
+	free(dir);
+	return !found ? NULL : slash ? slash + 1 : path;
+}
+
+/* The file that snapshots without a path go into, whether it is there already or not. */
+static bool is_output(const struct session *s, const char *path)
+{
+	const char *ours, *theirs;
+	struct stat a, b;
+
+	if (s->out.stream || s->cfg->max_snapshots)
+		return false;
+	ours = look_up(s->cfg->output, &a);
+	theirs = look_up(path, &b);
+	return ours && theirs && !strcmp(ours, theirs) && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
 int control_snapshot(struct session *s, const char *path, const char *why)
 {
 	struct stat st;
@@ -234,6 +260,9 @@ int control_snapshot(struct session *s, const char *path, const char *why)
 		return failed(s, s->write_err, "write the recording");
 	if (path && !lstat(path, &st) && !S_ISREG(st.st_mode))
 		return control_refuse(s, -EINVAL, "'%s' is not a regular file", path);
+	if (path && is_output(s, path))
+		return control_refuse(s, -EEXIST, "'%s' is the recording's own file: a snapshot "
+				      "goes into it when no file is named", path);
 	err = path ? flight_take_own(s, path, why) : flight_take(s, true, why);
 	return failed(s, err, "write the snapshot");
 }

@@ -301,8 +301,13 @@ static void add_up(struct session *s)
 {
 	struct written *w = &s->written;
 
-	w->files++;
-	w->bytes += s->writer.pos;
+	if (s->flight.own && !s->out.fresh) {
+		w->named++;
+		w->named_bytes += s->writer.pos;
+	} else {
+		w->files++;
+		w->bytes += s->writer.pos;
+	}
 	w->zipped.in += s->writer.zipped.in;
 	w->zipped.out += s->writer.zipped.out;
 	if (s->out.fresh)
@@ -312,7 +317,9 @@ static void add_up(struct session *s)
 
 uint64_t recfile_bytes(const struct session *s)
 {
-	return s->written.bytes + (s->out.fd >= 0 ? s->writer.pos : 0);
+	const struct written *w = &s->written;
+
+	return w->bytes + w->named_bytes + (s->out.fd >= 0 ? s->writer.pos : 0);
 }
 
 void recfile_end(struct session *s)

@@ -220,9 +220,7 @@ static const char *names(const struct session *s, struct line *l)
 {
 	const struct fileset *f = &s->files;
 
-	if (!f->made && s->flight.table && !s->flight.begun)
-		line_add(l, "%llu snapshots by name", (unsigned long long)s->written.files);
-	else if (!f->made)
+	if (!f->made)
 		line_add(l, "'%s'", s->cfg->output);
 	if (!f->made)
 		return l->s;
@@ -245,20 +243,26 @@ int report_stuck(const struct session *s, size_t place, int err, const char *whe
 	return log_err(err, "cannot go on tracing on cpu %d%s", p->cpu, when);
 }
 
-void report_end(const struct session *s)
+/* Snapshots in files of their own, which are not in the numbers of the recording's. */
+static void report_named(const struct session *s)
+{
+	const struct written *w = &s->written;
+	char bytes[16];
+
+	if (w->named)
+		log_info("wrote %llu %s by name: %s", (unsigned long long)w->named,
+			 w->named > 1 ? "snapshots" : "snapshot",
+			 units_bytes(w->named_bytes, bytes));
+}
+
+static void report_files(const struct session *s, double seconds)
 {
 	struct ledger_losses l = ledger_sum(&s->ledger);
-	struct soft_stats st;
-	struct line line = { 0 };
-	char bytes[16], aux[16];
-	double seconds = recorded(s, s->off_ns);
 	uint64_t switches = s->ledger.by_type[FMT_REC_SWITCH] +
 			    s->ledger.by_type[FMT_REC_SWITCH_CPU_WIDE];
+	struct line line = { 0 };
+	char bytes[16], aux[16];
 
-	if (s->flight.table && !s->flight.taken) {
-		log_info("no snapshot was taken in %.2f s: nothing is written", seconds);
-		return;
-	}
 	log_info("%s %s: %s in %.2f s, %llu records (%llu switches, %llu samples), %s AUX",
 		 s->out.stream ? "sent" : "wrote", names(s, &line),
 		 units_bytes(s->written.bytes, bytes),
@@ -266,6 +270,22 @@ void report_end(const struct session *s)
 		 (unsigned long long)switches,
 		 (unsigned long long)s->ledger.by_type[FMT_REC_SAMPLE],
 		 units_bytes(l.aux_bytes, aux));
+}
+
+void report_end(const struct session *s)
+{
+	struct ledger_losses l = ledger_sum(&s->ledger);
+	double seconds = recorded(s, s->off_ns);
+	struct soft_stats st;
+	char bytes[16];
+
+	if (s->flight.table && !s->flight.taken) {
+		log_info("no snapshot was taken in %.2f s: nothing is written", seconds);
+		return;
+	}
+	report_named(s);
+	if (!s->flight.table || s->flight.begun || s->files.made)
+		report_files(s, seconds);
 	report_zip(&s->written.zipped);
 	if (s->rotation.longest_ns)
 		log_debug("  a new file was begun in at most %s",

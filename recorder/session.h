@@ -58,6 +58,7 @@
 /* Files that are finished. */
 struct written {
 	uint64_t files, bytes;
+	uint64_t named, named_bytes; /* snapshots that were asked for by name, beside them */
 	struct fmt_zipped zipped;
 };
 

@@ -164,9 +164,18 @@ want 1 ctl snapshot -o .
 said "not a regular file"
 want 1 ctl snapshot -o nowhere/f
 said "No such file"
+for own in f sub/../f; do
+	want 1 ctl snapshot -o $own
+	said "is the recording's own file"
+done
 want 0 ctl snapshot
 is 'd["snapshots"]' 3
 stopped
+grep -q '^auxrec: wrote 1 snapshot by name: ' err || fail "the summary lacks sub/own"
+said_bytes=$(sed -n "s/^auxrec: wrote 'f': \([0-9.]*\) \([KM]\)iB .*/\1 \2/p" err |
+	awk '{ print int($1 * ($2 == "M" ? 1048576 : 1024)) }')
+[ $((said_bytes * 10)) -lt $(($(stat -c %s f) * 11)) ] || # without sub/own, rounded
+	fail "f has $(stat -c %s f) bytes, not $said_bytes"
 for file in f sub/own; do
 	perf_accepts $file
 	# That switches are missing where it was paused is so.
