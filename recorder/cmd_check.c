@@ -4,6 +4,7 @@
 #include "recorder/check.h"
 #include "recorder/cmd.h"
 #include "recorder/decode/decode.h"
+#include "recorder/decode/images.h"
 #include "recorder/input.h"
 #include "recorder/jtree.h"
 #include "recorder/log.h"
@@ -96,7 +97,7 @@ int cmd_check(int argc, char **argv)
 	const struct opt opt[] = {
 		{ 0, "decode", NULL, OPT_FLAG, &a.decode, NULL,
 		  "decode the Intel PT trace, too" },
-		{ 0, "images", "DIR", OPT_STR, &a.images, NULL,
+		{ 0, "images", "DIR", OPT_CALL, &a.images, images_dir,
 		  "decode, with programs from below DIR first" },
 		{ 0, "json", NULL, OPT_FLAG, &a.json, NULL, "print one JSON object" },
 	};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "recorder/cmd.h"
+#include "recorder/decode/images.h"
 #include "recorder/export/export.h"
 #include "recorder/input.h"
 #include "recorder/log.h"
@@ -129,7 +130,7 @@ int cmd_export(int argc, char **argv)
 		{ 'C', "cpu", "LIST", OPT_CALL, &e.cpus, take_cpus, "only these cpus" },
 		{ 0, "time", "A,B", OPT_CALL, &e, take_window,
 		  "only trace from A to B, seconds of the recording's clock" },
-		{ 0, "images", "DIR", OPT_STR, &e.images, NULL,
+		{ 0, "images", "DIR", OPT_CALL, &e.images, images_dir,
 		  "look for mapped files in DIR first" },
 		{ 0, "no-images", NULL, OPT_FLAG, &e.no_images, NULL,
 		  "make no copies of mapped files" },

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "format/abi.h"
@@ -11,11 +12,23 @@
 #include "recorder/decode/images_priv.h"
 #include "recorder/dsos.h"
 #include "recorder/hash.h"
+#include "recorder/log.h"
 
 enum {
 	ROWS_MAX = 65536, /* a bound for what a file can make us allocate */
 	PROT_EXEC_BIT = 4, /* PROT_EXEC, <asm-generic/mman-common.h> */
 };
+
+int images_dir(void *target, const char *arg)
+{
+	struct stat st;
+	int err = stat(arg, &st) ? -errno : S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+
+	if (err)
+		return log_err(err, "cannot look for images in '%s'", arg), -EINVAL;
+	*(const char **)target = arg;
+	return 0;
+}
 
 int images_new(struct images **ret, const char *recording, const char *dir)
 {

@@ -49,6 +49,10 @@ struct image {
 
 struct images; /* opaque: owns the images */
 
+/* For an option table, `--images=DIR`: target is a const char *. 0, or -EINVAL after a message
+ * when there is no such directory: then all that should be in it would look as if missing. */
+int images_dir(void *target, const char *arg);
+
 /* recording: the directory a recording is, or NULL; dir: looked into first, or NULL. Both
  * must stay. 0 or -ENOMEM. */
 __attribute__((warn_unused_result))

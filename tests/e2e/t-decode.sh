@@ -115,6 +115,11 @@ mkdir -p "images/$PWD" home/.debug/.build-id/"$(echo "$id" | cut -c1-2)/$(echo "
 cp kept "images/$PWD/program"
 want 0 "$AUXREC" check --images=images spin/perf.data
 grep -q " $good instructions, 0 errors" out || fail "not decoded with the folder"
+# A directory that is not there has nothing, which is no fault of the recording.
+want 2 "$AUXREC" check --images=imagse spin/perf.data
+said "cannot look for images in 'imagse': No such file"
+want 2 "$AUXREC" export --to=libipt -o x --images=spin/perf.data spin/perf.data
+said "cannot look for images in 'spin/perf.data': Not a directory"
 mv "images/$PWD/program" \
 	home/.debug/.build-id/"$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-)/elf"
 HOME=$PWD/home
