@@ -53,9 +53,11 @@ as_perf() {
 	[ "$sum" = "$(cat n)" ] || fail "$1: $sum instructions, perf finds $(cat n)"
 }
 
-# Processes that fork, exec and call a shell.
+# Processes that fork, exec and call a shell; slow enough for several chunks of trace.
 SOFT_EVENT=intel_pt/psb_period=0/u
+SOFT_MODE=--soft-step
 soft_record forkexec "$PROG/forkexec" || true # it ends with a status of its own
+SOFT_MODE=
 export_of forkexec/perf.data
 run_lines
 as_executed forkexec
