@@ -20,6 +20,7 @@
 #include "recorder/log.h"
 
 #define STREAM_MAX (UINT64_C(1) << 40) /* address space set aside for a stream */
+#define STREAM_MIN (UINT64_C(16) << 20) /* less is no use */
 #define KEEP	   (UINT64_C(16) << 20) /* pages are given back in pieces of this */
 #define LOOK	   (UINT64_C(64) << 10) /* bytes in which raw trace must have a PSB */
 
@@ -126,11 +127,17 @@ static int open_stream(struct input *in, int from)
 	b->fd = input_temporary();
 	if (b->fd < 0)
 		return b->fd;
-	p = mmap(NULL, STREAM_MAX, PROT_READ, MAP_SHARED, b->fd, 0);
-	if (p == MAP_FAILED)
-		return -errno;
+	/* A limit on address space (ulimit -v) leaves less for it. */
+	for (b->mapped = STREAM_MAX;; b->mapped /= 2) {
+		p = mmap(NULL, b->mapped, PROT_READ, MAP_SHARED, b->fd, 0);
+		if (p != MAP_FAILED)
+			break;
+		if (errno != ENOMEM || b->mapped / 2 < STREAM_MIN) {
+			b->mapped = 0;
+			return -errno;
+		}
+	}
 	b->p = p;
-	b->mapped = STREAM_MAX;
 	b->from = from;
 	err = receive(b, FMT_PIPE_HEADER_SIZE, &len);
 	if (err)
@@ -356,6 +363,7 @@ int input_open_as(struct input *ret, const char *path, struct input_as as)
 
 	*ret = (struct input){ .path = path, .as = as };
 	signal(SIGBUS, cut_short);
+	signal(SIGXFSZ, SIG_IGN); /* EFBIG says it, and nothing is left behind */
 	if (!strcmp(path, "-"))
 		return open_fd(ret, STDIN_FILENO);
 	fd = open(path, O_RDONLY | O_CLOEXEC);

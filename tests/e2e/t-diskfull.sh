@@ -24,6 +24,23 @@ for cmd in info check dump 'recover -o whole' 'export --to=libipt -o x'; do
 	said "in m: TMPDIR names another"
 done
 
+# So is a limit on the size of what is written, and nothing is left behind. One on address
+# space leaves room for a stream.
+mkdir limited
+(cd limited && ulimit -f 8 && exec "$AUXREC" recover -o whole ../m/f) >out 2>err &&
+	fail "recover: no limit"
+said "cannot write 'whole': File too large"
+(cd limited && ulimit -f 8 && exec "$AUXREC" export --to=libipt -o x ../m/f) >out 2>err &&
+	fail "export: no limit"
+said "cannot write 'x-sideband.*': File too large"
+# shellcheck disable=SC2002
+cat m/f | (ulimit -f 8 && exec "$AUXREC" info -) >out 2>err && fail "info: no limit"
+said "cannot keep what comes from '-': File too large"
+[ -z "$(ls -A limited)" ] || fail "left behind: $(ls -A limited)"
+grep -q __asan_init "$AUXREC" && limit=unlimited || limit=200000 # its shadow alone is larger
+# shellcheck disable=SC2002,SC3045
+cat m/f | (ulimit -v "$limit" && exec "$AUXREC" info -) >out 2>err || fail "info: $(cat err)"
+
 # A limit on the file's size, for an ordinary program: EFBIG, and no SIGXFSZ.
 want 1 sh -c "ulimit -f 400; exec '$AUXREC' record -a -m 64K -o f -- '$PROG/pingpong' 30000"
 said "writing 'f' failed: File too large"
