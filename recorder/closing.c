@@ -110,6 +110,8 @@ static void close_flight(struct session *s)
 		if (!s->write_err)
 			s->write_err = drain_put(s);
 		recfile_end(s);
+	} else if (s->write_err) {
+		recfile_explain(s);
 	}
 }
 

@@ -285,11 +285,13 @@ static int put_dsos(struct session *s, struct fmt_features *f)
 	return dsos_rows(s->dsos, s->sys, &f->build_ids, &f->nr_build_ids);
 }
 
-static void explain_write_error(const struct session *s)
+void recfile_explain(const struct session *s)
 {
 	log_err(s->write_err, "writing '%s' failed", s->out.name);
 	if (s->out.stream)
 		log_hint("the stream ends in the middle of a round");
+	else if (!s->out.published)
+		log_hint("no snapshot had been written whole: there is no file");
 	else
 		log_hint("the file holds everything up to the last completed round "
 			 "(%llu bytes) and can be read; %llu bytes were taken back out",
@@ -343,6 +345,6 @@ void recfile_end(struct session *s)
 	if (!s->write_err)
 		s->write_err = err;
 	if (s->write_err)
-		explain_write_error(s);
+		recfile_explain(s);
 	add_up(s);
 }

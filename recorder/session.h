@@ -157,6 +157,8 @@ int recfile_head_done(struct session *s);
 int recfile_publish(struct session *s);
 int recfile_refuse(const struct session *s, int err);
 void recfile_end(struct session *s);
+/* The words for write_err; recfile_end() says them. */
+void recfile_explain(const struct session *s);
 
 /* drain.c: one round over everything. marker: end it with FINISHED_ROUND. last: fetch also
  * what waits for more. 0 or -errno of the output, which is then rolled back and remembered

@@ -45,3 +45,11 @@ cat m/f | (ulimit -v "$limit" && exec "$AUXREC" info -) >out 2>err || fail "info
 want 1 sh -c "ulimit -f 400; exec '$AUXREC' record -a -m 64K -o f -- '$PROG/pingpong' 30000"
 said "writing 'f' failed: File too large"
 perf_accepts f
+
+# A flight whose first snapshot finds no room leaves no file, and says so.
+rm m/f
+dd if=/dev/zero of=m/most bs=1k count=620 status=none
+want 1 "$AUXREC" record -a --flight=e,1M -o m/g -- "$PROG/pingpong" 30000
+said "writing 'm/g' failed: No space left"
+said "there is no file"
+[ -z "$(find m -name 'g*')" ] || fail "left behind: $(ls m)"
