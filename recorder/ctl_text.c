@@ -109,7 +109,7 @@ static void print_rings(const json_t *a, const char *list, const char *what, con
 	size_t i, k;
 
 	json_array_foreach(all, i, v) {
-		if (!json_array_size(json_object_get(v, "binaryData")))
+		if (!json_array_size(json_object_get(v, "binaryData")) && !number(v, "lost"))
 			continue;
 		printf("%s %llu:", what, (unsigned long long)number(v, id));
 		json_array_foreach(json_object_get(v, "binaryData"), k, r) {
@@ -118,9 +118,27 @@ static void print_rings(const json_t *a, const char *list, const char *what, con
 			print_ring(r);
 		}
 		if (number(v, "lost"))
-			printf(", %llu records lost", (unsigned long long)number(v, "lost"));
+			printf("%s %llu records lost", k ? "," : "",
+			       (unsigned long long)number(v, "lost"));
 		printf("\n");
 	}
+}
+
+/* Those without rings of their own. */
+static void print_threads(const json_t *a)
+{
+	const json_t *v, *all = json_object_get(a, "tracedThreads");
+	bool any = false;
+	size_t i;
+
+	json_array_foreach(all, i, v) {
+		if (json_array_size(json_object_get(v, "binaryData")))
+			continue;
+		printf("%s %llu", any ? "," : "threads:", (unsigned long long)number(v, "tid"));
+		any = true;
+	}
+	if (any)
+		printf("\n");
 }
 
 static void print_flight(const json_t *a)
@@ -151,6 +169,7 @@ void ctl_text_status(const json_t *a)
 	print_events(a);
 	print_rings(a, "cpus", "cpu", "id");
 	print_rings(a, "tracedThreads", "thread", "tid");
+	print_threads(a);
 	print_flight(a);
 	json_array_foreach(warnings, i, v)
 		printf("%s\n", json_string_value(v));

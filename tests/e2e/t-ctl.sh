@@ -255,6 +255,7 @@ want 0 ctl thread-start "$other"
 started=$(mono)
 want 0 ctl thread-start "$other"
 is '[t["tid"] for t in d["tracedThreads"]]' "[$load, $other]"
+ctl status | grep -qx "threads: $load, $other" || fail "status as text lacks the threads"
 sleep 0.2
 want 0 ctl thread-stop $load
 ended=$(mono)
