@@ -105,7 +105,7 @@ static void session_enables(void)
 static int setup(void **state)
 {
 	(void)state;
-	cfg = (struct rec_config){ .snapshot = true };
+	cfg = (struct rec_config){ .snapshot = true, .output = "f" };
 	if (begin())
 		return -1;
 	session_enables();
@@ -398,6 +398,7 @@ static void snapshots_need_a_flight_and_a_file(void **state)
 	(void)state;
 	assert_int_equal(control_snapshot(&s, "/dev/null", "test"), -EINVAL);
 	assert_int_equal(control_snapshot(&s, "/nowhere/at/all", "test"), -ENOENT);
+	assert_int_equal(control_snapshot(&s, "./f", "test"), -EEXIST);
 	assert_int_equal(s.write_err, 0);
 	assert_false(s.flight.own);
 	assert_int_equal(control_rotate(&s), -EOPNOTSUPP);
