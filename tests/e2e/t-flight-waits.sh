@@ -62,7 +62,7 @@ end() {
 # Tens of thousands of switches a second.
 "$PROG/pingpong" 1000000000 &
 busy=$!
-trap 'kill -KILL $busy 2>/dev/null' EXIT
+trap 'kill -KILL $busy ${recorder:-} 2>/dev/null' EXIT
 begin switches --source=none -p $busy
 cost 2 128
 snapshot
