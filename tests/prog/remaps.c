@@ -62,10 +62,12 @@ static void patch(void *p, unsigned char n)
 	run("patched", p);
 }
 
+/* In the working directory, under one name: mkstemp(3) draws again where a number does not suit
+ * it, and every run has to be the same instructions. */
 static int file_of(const void *code)
 {
-	char path[] = "/tmp/remaps.XXXXXX";
-	int fd = mkstemp(path);
+	const char *path = "remaps.tmp";
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
 	if (fd < 0 || write(fd, code, PAGE) != PAGE)
 		exit(1);
