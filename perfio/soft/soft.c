@@ -119,22 +119,12 @@ static void kill_rest(struct soft *s)
 		soft_table_remove(s, s->live[0]);
 }
 
-static void unpin(struct soft *s)
-{
-	if (!s->pinned)
-		return;
-	for (size_t i = 0; i < s->nr_live; i++)
-		sched_setaffinity(s->live[i]->tid, sizeof(s->old_cpus), &s->old_cpus);
-	sched_setaffinity(0, sizeof(s->old_cpus), &s->old_cpus);
-	s->pinned = false;
-}
-
 void soft_free(struct soft *s)
 {
 	if (!s)
 		return;
 	kill_rest(s);
-	unpin(s);
+	soft_unpin_all(s);
 	for (size_t i = 0; i < s->nr; i++) {
 		if (s->all[i] == &s->nobody)
 			continue;
@@ -150,33 +140,9 @@ void soft_free(struct soft *s)
 	free(s);
 }
 
-/* On one cpu each step costs one switch; on two it costs a wake-up across them. Where
- * this is not allowed tracing is slower, no more. */
-static void pin(struct soft *s, pid_t child)
-{
-	cpu_set_t one;
-	int cpu = sched_getcpu();
-
-	if (cpu < 0 || sched_getaffinity(0, sizeof(s->old_cpus), &s->old_cpus))
-		return;
-	CPU_ZERO(&one);
-	CPU_SET((size_t)cpu, &one);
-	if (sched_setaffinity(0, sizeof(one), &one))
-		return;
-	sched_setaffinity(child, sizeof(one), &one);
-	s->pinned = true;
-}
-
 int soft_start(struct soft *s, pid_t child)
 {
-	int err;
-
-	if (s->root)
-		return -EBUSY;
-	err = soft_tracer_seize(s, child);
-	if (!err && s->cfg.pin)
-		pin(s, child);
-	return err;
+	return s->root ? -EBUSY : soft_tracer_seize(s, child);
 }
 
 /* Each thread once, beginning after the one whose turn it was. */
@@ -314,7 +280,7 @@ int soft_detach(struct soft *s)
 	unsigned quiet = 0;
 
 	s->detaching = true;
-	unpin(s);
+	soft_unpin_all(s);
 	/* Threads in user space stop by themselves, after their step. */
 	for (size_t i = 0; i < s->nr_live; i++)
 		if (!soft_runs_user(s->live[i]))

@@ -6,6 +6,7 @@
 #include "perfio/soft/insn.h"
 #include "perfio/soft/iplog.h"
 #include "perfio/soft/mem.h"
+#include "perfio/soft/pin.h"
 #include "perfio/soft/pt.h"
 #include "perfio/soft/runs.h"
 #include "perfio/soft/sigtrap.h"
@@ -39,6 +40,7 @@ struct soft_thread {
 	bool running; /* not insn alone: `run`, which begins with it */
 	struct soft_run run;
 	struct soft_sigtrap trap;
+	struct soft_pin pin;
 	bool dying;   /* killed before it could be told to go on */
 	bool lifted;	  /* plants at insn are out while it runs */
 	bool has_regs, new_regs; /* regs are those of this stop; are to be set before it ends */

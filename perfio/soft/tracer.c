@@ -41,6 +41,7 @@ int soft_tracer_seize(struct soft *s, pid_t child)
 		return err;
 	t->mode = SOFT_FREE;
 	s->root = child;
+	soft_pin(s, t);
 	return 0;
 }
 

@@ -3,10 +3,9 @@
 #ifndef PERFIO_SOFT_TRACER_H
 #define PERFIO_SOFT_TRACER_H
 
+#include "perfio/soft/pin.h"
 #include "perfio/soft/soft.h"
 #include "perfio/soft/thread.h"
-
-#include <sched.h>
 
 struct soft {
 	struct soft_config cfg;
@@ -32,8 +31,8 @@ struct soft {
 	bool root_ended;
 	int root_status;
 	bool detaching;
-	bool pinned;
-	cpu_set_t old_cpus;
+	struct soft_pin pin; /* the tracer's own */
+	int cpu;	     /* of all that are pinned */
 	int log_err; /* first failure of an ip log */
 };
 
