@@ -83,8 +83,17 @@ int narrow_aux(struct plan *p)
 	return 0;
 }
 
+static int refuse_max_instructions(const struct plan *p)
+{
+	log_err(0, "--max-instructions: only the software source counts instructions as they run, "
+		   "and this is source %s (%s)", source_names[p->source], p->why);
+	return EXIT_CANNOT;
+}
+
 int narrow_source(const struct plan *p)
 {
+	if (p->cfg->max_instructions && p->source != SOURCE_SOFT)
+		return refuse_max_instructions(p);
 	if (p->source == SOURCE_KERNEL)
 		return 0;
 	if (p->filter.text && p->source == SOURCE_SOFT) {

@@ -77,6 +77,7 @@ static int open_soft(struct session *s)
 		.pin = true,
 		.window = s->cfg->snapshot ? plan_flight_len(p) : 0,
 		.step = s->cfg->soft_step,
+		.max_instructions = s->cfg->max_instructions,
 		.ip_log = s->cfg->ip_log,
 	};
 	int err = soft_new(&s->source.soft, &c);

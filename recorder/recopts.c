@@ -105,6 +105,8 @@ static size_t add_file(struct opt *to, struct rec_config *c)
 		  "end when the recording's files are so large together" },
 		{ 0, "max-time", "TIME", OPT_CALL, c, recarg_max_time,
 		  "end after so long, as 30s or 5m" },
+		{ 0, "max-instructions", "N", OPT_U64, &c->max_instructions, NULL,
+		  "software source: trace so many, and let the command run on untraced" },
 		{ 0, "sync", NULL, OPT_FLAG, &c->sync, NULL,
 		  "make each round durable before the file claims it" },
 		{ 0, "strict", NULL, OPT_FLAG, &c->strict, NULL,

@@ -170,7 +170,7 @@ static int min_int(int a, uint64_t b)
 	return b < (uint64_t)a ? (int)b : a;
 }
 
-/* The tracer's turn. Returns SOFT_BUSY, SOFT_IDLE or SOFT_DONE. */
+/* The tracer's turn. Returns an enum soft_state. */
 static int run_soft(struct session *s)
 {
 	int state = soft_run(s->source.soft, SOFT_STOPS, SOFT_NS);
@@ -183,6 +183,11 @@ static int run_soft(struct session *s)
 	if (soft_exit_status(s->source.soft, &s->work.status)) {
 		s->work.reaped = true;
 		return SOFT_DONE;
+	}
+	if (state == SOFT_FULL) {
+		log_info("the recording ends: %llu instructions are traced (--max-instructions)",
+			 (unsigned long long)s->cfg->max_instructions);
+		s->full = true;
 	}
 	return state;
 }
@@ -200,7 +205,7 @@ static bool much_trace(const struct session *s, uint64_t *seen)
 
 static bool over(struct session *s, bool tick)
 {
-	if (s->signal || s->write_err || s->run_err || rotation_over(s))
+	if (s->signal || s->write_err || s->run_err || s->full || rotation_over(s))
 		return true;
 	if (trigger_waits(s))
 		return false;

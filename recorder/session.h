@@ -110,6 +110,7 @@ struct session {
 	struct ctlserve serve;
 	int signal_fd;
 	bool enabled;
+	bool full; /* --max-instructions were traced: the command runs on alone */
 	bool snapshot_wanted; /* SIGUSR2 came */
 	int signal;	 /* that ended the recording, or 0 */
 	int write_err;	 /* first failure of the output, or 0 */

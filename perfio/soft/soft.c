@@ -73,6 +73,7 @@ int soft_new(struct soft **ret, const struct soft_config *c)
 			goto out;
 	}
 	s->cfg.ip_log = s->ip_log;
+	soft_gate_init(&s->gate, c->max_instructions);
 	err = soft_ptenc_init(&s->enc, c->psb_bytes, c->tsc, c->noretcomp);
 	if (err)
 		goto out;
@@ -225,6 +226,13 @@ static int next_stop(struct soft *s, struct soft_thread **ret, int *status)
 	return 0;
 }
 
+/* Where each thread was when the last of all instructions ran. */
+static void end_traces(struct soft *s)
+{
+	for (size_t i = 0; i < s->nr_live; i++)
+		soft_thread_cut(s->live[i]);
+}
+
 int soft_run(struct soft *s, unsigned max_stops, uint64_t max_ns)
 {
 	uint64_t begin = now_ns(CLOCK_MONOTONIC);
@@ -239,6 +247,10 @@ int soft_run(struct soft *s, unsigned max_stops, uint64_t max_ns)
 			return s->nr_live ? SOFT_IDLE : SOFT_DONE;
 		if (err < 0)
 			return err;
+		if (soft_gate_shut(&s->gate)) {
+			end_traces(s);
+			return s->nr_live ? SOFT_FULL : SOFT_DONE;
+		}
 		if (n % CLOCK_EVERY == 0 && now_ns(CLOCK_MONOTONIC) - begin > max_ns)
 			break;
 	}

@@ -41,6 +41,8 @@ struct soft_config {
 	size_t window;
 	bool pin;	    /* keep tracer and traced threads on one cpu */
 	bool step;	    /* stop at every instruction */
+	/* After so many instructions of all threads together nothing more is traced; 0: no end. */
+	uint64_t max_instructions;
 	/* Test oracle: directory that receives PID.TID files of executed addresses, u64
 	 * little-endian each, or NULL. A file is complete when its thread has ended or is
 	 * let go. */
@@ -78,6 +80,7 @@ enum soft_state {
 	SOFT_BUSY, /* budget used up: call again soon */
 	SOFT_IDLE, /* every thread sleeps in the kernel: call after SIGCHLD, or later */
 	SOFT_DONE, /* no traced thread is left */
+	SOFT_FULL, /* max_instructions were traced, no more will be: time for soft_detach() */
 };
 /* Handle up to `max_stops` stops, at most about `max_ns` long. Waits only for threads that
  * run user code, which stop after some instructions (or as soon as the page is there that one

@@ -38,15 +38,9 @@ static bool explains(const struct soft_insn *i, uint64_t ip)
 	}
 }
 
-/* One instruction that ran, and that does explain ip. */
-static void account(struct soft_thread *t, const struct soft_insn *i, uint64_t ip)
+/* What i did, if more than to go on. */
+static void write_branch(struct soft_pt *p, const struct soft_insn *i, uint64_t ip)
 {
-	struct soft_pt *p = &t->pt;
-
-	soft_pt_at(p, i->ip, t->resumed, t->timed_gen != t->mem->gen);
-	t->timed_gen = t->mem->gen;
-	soft_iplog_add(&t->log, i->ip);
-	t->stats->instructions++;
 	switch ((enum soft_class)i->cls) {
 	case SOFT_JCC:
 		soft_pt_cond(p, ip == soft_insn_target(i) && i->rel);
@@ -76,6 +70,20 @@ static void account(struct soft_thread *t, const struct soft_insn *i, uint64_t i
 	default:
 		break;
 	}
+}
+
+/* One instruction that ran, and that does explain ip. */
+static void account(struct soft_thread *t, const struct soft_insn *i, uint64_t ip)
+{
+	if (soft_gate_shut(t->gate))
+		return;
+	soft_pt_at(&t->pt, i->ip, t->resumed, t->timed_gen != t->mem->gen);
+	t->timed_gen = t->mem->gen;
+	soft_iplog_add(&t->log, i->ip);
+	t->stats->instructions++;
+	write_branch(&t->pt, i, ip);
+	if (soft_gate_passed(t->gate))
+		soft_pt_cut(&t->pt, ip);
 }
 
 /*

@@ -3,6 +3,7 @@
 #ifndef PERFIO_SOFT_THREAD_H
 #define PERFIO_SOFT_THREAD_H
 
+#include "perfio/soft/gate.h"
 #include "perfio/soft/insn.h"
 #include "perfio/soft/iplog.h"
 #include "perfio/soft/mem.h"
@@ -52,6 +53,7 @@ struct soft_thread {
 	uint32_t timed_gen; /* mappings as of the last TSC packet */
 	struct soft_mem *mem;
 	struct soft_stats *stats; /* of the whole source */
+	struct soft_gate *gate;	  /* the same */
 	struct soft_iplog log;
 	struct soft_pt pt;
 };

@@ -11,6 +11,7 @@ struct soft {
 	struct soft_config cfg;
 	char *ip_log;
 	struct soft_stats stats;
+	struct soft_gate gate;
 	struct soft_ptenc enc;
 	struct soft_thread **all; /* in order of birth; the index is the queue's number */
 	size_t nr, cap;

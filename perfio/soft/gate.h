@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which of the instructions that run are traced. One of a source, for all of its threads. */
+#ifndef PERFIO_SOFT_GATE_H
+#define PERFIO_SOFT_GATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct soft_gate {
+	uint64_t left; /* so many more; 0: tracing has ended */
+};
+
+static inline void soft_gate_init(struct soft_gate *g, uint64_t max_instructions)
+{
+	*g = (struct soft_gate){ .left = max_instructions ? max_instructions : UINT64_MAX };
+}
+
+static inline bool soft_gate_shut(const struct soft_gate *g)
+{
+	return !g->left;
+}
+
+/* One was traced. True: it was the last. */
+static inline bool soft_gate_passed(struct soft_gate *g)
+{
+	return !--g->left;
+}
+
+#endif
