@@ -174,6 +174,21 @@ int fmt_put_lost_samples(struct fmt_buf *b, uint64_t lost, const struct fmt_trai
 	return end(b, at, t);
 }
 
+int fmt_put_read(struct fmt_buf *b, uint32_t pid, uint32_t tid, uint64_t value,
+		 uint64_t read_format, const struct fmt_trailer *t)
+{
+	size_t at = fmt_record_begin(b, FMT_REC_READ, 0);
+
+	fmt_put_le(b, pid, 4);
+	fmt_put_le(b, tid, 4);
+	fmt_put_le(b, value, 8);
+	if (read_format & FMT_FORMAT_ID)
+		fmt_put_le(b, t->id, 8);
+	if (read_format & FMT_FORMAT_LOST)
+		fmt_put_le(b, 0, 8);
+	return end(b, at, t);
+}
+
 int fmt_put_lost(struct fmt_buf *b, uint64_t id, uint64_t lost,
 		 const struct fmt_trailer *t)
 {

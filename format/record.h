@@ -67,6 +67,10 @@ int fmt_put_aux(struct fmt_buf *b, uint64_t offset, uint64_t size, uint64_t flag
 int fmt_put_itrace_start(struct fmt_buf *b, uint32_t pid, uint32_t tid,
 			 const struct fmt_trailer *t);
 int fmt_put_lost_samples(struct fmt_buf *b, uint64_t lost, const struct fmt_trailer *t);
+/* A count of one thread, of the event that the trailer's id names, whose attr has that read_format:
+ * of it ID and LOST (0) are known. */
+int fmt_put_read(struct fmt_buf *b, uint32_t pid, uint32_t tid, uint64_t value,
+		 uint64_t read_format, const struct fmt_trailer *t);
 /* PERF_RECORD_LOST: `lost` records of event `id` that the recorder itself had to drop. */
 int fmt_put_lost(struct fmt_buf *b, uint64_t id, uint64_t lost, const struct fmt_trailer *t);
 

@@ -112,6 +112,7 @@ struct check {
 	int err; /* -ENOMEM: sticks, and ends the walk */
 
 	struct check_map cpus, ids, switches, names;
+	uint64_t breaks; /* of all cpus */
 	struct check_times times;
 	struct check_aux aux;
 	struct check_index index;

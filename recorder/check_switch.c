@@ -10,6 +10,9 @@
  * A record of -1 is of a task that is already gone (perf_event_pid_type(),
  * kernel/events/core.c), and a thread that executes a program takes its leader's number:
  * so the same process is enough.
+ *
+ * Where trace is one stream per thread, so are the switches: a software source may have left out
+ * those of a thread while it stood still for its tracer, and others ran on the cpu.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,6 +29,13 @@ static bool same(uint32_t pid, uint32_t tid, uint32_t other_pid, uint32_t other_
 	       other_tid == (uint32_t)GONE;
 }
 
+enum { OF_THREAD = 1u << 31 }; /* cpus have smaller numbers */
+
+static bool by_thread(const struct check *c, const struct check_rec *cr)
+{
+	return c->aux.per_thread && cr->rec->type == FMT_REC_SWITCH;
+}
+
 static uint64_t breaks_of(struct check *c, uint32_t cpu)
 {
 	const struct check_cpu *row = check_map_find(&c->cpus, cpu);
@@ -37,6 +47,7 @@ void check_switch_break(struct check *c, const struct check_rec *cr)
 {
 	struct check_cpu *row;
 
+	c->breaks++;
 	if (!cr->has_when || !cr->w.has_cpu)
 		return;
 	/* An EXIT ends a thread that is traced alone, and no switch tells of it. */
@@ -49,8 +60,9 @@ void check_switch_break(struct check *c, const struct check_rec *cr)
 
 static struct check_switch *source(struct check *c, const struct check_rec *cr)
 {
-	uint64_t key = cr->w.id ^ (uint64_t)cr->w.cpu << 40;
-	uint64_t breaks = breaks_of(c, cr->w.cpu);
+	uint64_t key = by_thread(c, cr) ? cr->w.tid | (uint64_t)OF_THREAD << 32 :
+					  cr->w.id ^ (uint64_t)cr->w.cpu << 40;
+	uint64_t breaks = by_thread(c, cr) ? c->breaks : breaks_of(c, cr->w.cpu);
 	struct check_switch *s = check_row(c, &c->switches, key);
 
 	if (s && s->breaks != breaks) {

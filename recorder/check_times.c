@@ -73,7 +73,9 @@ static void of_cpu(struct check *c, const struct check_rec *cr)
 	struct check_times *t = &c->times;
 	struct check_cpu *cpu;
 
-	if (!cr->w.has_cpu || per_thread(c, cr->w.id))
+	/* Nor do switches out of which a software source took its own: they come by thread. */
+	if (!cr->w.has_cpu || per_thread(c, cr->w.id) ||
+	    (c->aux.per_thread && cr->rec->type == FMT_REC_SWITCH))
 		return;
 	cpu = check_row(c, &c->cpus, cr->w.cpu);
 	if (!cpu)

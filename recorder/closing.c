@@ -128,7 +128,7 @@ void closing_file(struct session *s)
 		(void)drain_round(s, true, true);
 		put_late_losses(s);
 		if (!s->write_err)
-			s->write_err = drain_put(s);
+			s->write_err = softswitch_put_counts(s);
 	} else {
 		count_undrained(s);
 		if (!s->out.stream)

@@ -101,6 +101,9 @@ static int check(struct rec_config *c)
 		return usage("--soft-ips needs a command that is recorded");
 	if (c->soft_step && !c->follow)
 		return usage("--soft-step needs a command that is recorded");
+	if (c->no_switches && c->source != SOURCE_SOFT && c->source != SOURCE_AUTO)
+		return usage("--no-switch-events needs the software source: the others have them "
+			     "to tell whose the trace is");
 	if (c->ip_log && access(c->ip_log, W_OK)) {
 		log_err(-errno, "cannot write into '%s' of --soft-ips", c->ip_log);
 		return EXIT_USAGE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/complete.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -83,6 +84,16 @@ static int put_mmap2(const struct complete *c, const uint8_t *rec, size_t size, 
 	return spans_replace(c->spans, pos, copy, FMT_MMAP2_AT_PROT);
 }
 
+static int take_out(const struct complete *c, const uint8_t *rec, size_t size, size_t pos)
+{
+	int err = fold_add(c->fold, rec, size);
+
+	if (err)
+		return err == -EINVAL ? 0 : err;
+	++*c->folded;
+	return spans_skip(c->spans, pos, size);
+}
+
 static int see(void *ctx, const uint8_t *rec, size_t size, size_t pos)
 {
 	const struct complete *c = ctx;
@@ -93,6 +104,9 @@ static int see(void *ctx, const uint8_t *rec, size_t size, size_t pos)
 	case FMT_REC_MMAP2:
 		return put_mmap2(c, rec, size, pos);
 	case FMT_REC_SWITCH:
+		if (c->fold)
+			return take_out(c, rec, size, pos);
+		/* fall through */
 	case FMT_REC_SWITCH_CPU_WIDE:
 		oncpu_see(c->on, rec, size);
 		return 0;
@@ -108,6 +122,8 @@ struct ledger_visit complete_visit(struct complete *c)
 		types |= TASKTABLE_TYPES;
 	if (c->on)
 		types |= ONCPU_TYPES;
+	if (c->fold)
+		types |= UINT64_C(1) << FMT_REC_SWITCH;
 	return (struct ledger_visit){ types, see, c };
 }
 

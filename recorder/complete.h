@@ -3,7 +3,8 @@
  * The kernel's MMAP2 records name a file by device and inode; on their way into the recording
  * they get its build id instead, where one is to be had. The kernel could have done so itself:
  * perfio/attrs.h tells why it is not asked to. AUX records of a cpu that had been away get
- * their place in the stream of its queue.
+ * their place in the stream of its queue. Switches of a program that is traced by software are
+ * taken out: most of them are its tracer's (recorder/fold.h).
  */
 #ifndef RECORDER_COMPLETE_H
 #define RECORDER_COMPLETE_H
@@ -15,6 +16,7 @@
 #include "perfio/sys.h"
 #include "recorder/dsos.h"
 #include "recorder/fileids.h"
+#include "recorder/fold.h"
 #include "recorder/ledger.h"
 #include "recorder/oncpu.h"
 #include "recorder/spans.h"
@@ -28,6 +30,8 @@ struct complete {
 	uint64_t aux_base;   /* of its place (perfio/evset.h): AUX records count from there */
 	struct tasktable *table; /* learns of the tasks, or NULL */
 	struct oncpu *on;	 /* follows the switches of that ring, or NULL */
+	struct fold *fold;	 /* takes them out, to be sorted, or NULL */
+	uint64_t *folded;	 /* how many */
 };
 
 /* Who does that while a ring is walked; c must stay. The records keep their sizes, and what is

@@ -75,6 +75,7 @@ struct rec_config {
 	bool kcore; /* a directory, with a copy of the kernel's code */
 	const char *ip_log;
 	uint64_t max_instructions; /* of the software source: then the command runs on; 0: none */
+	bool no_switches; /* the software source leaves them out */
 	bool soft_step; /* the software source stops at every instruction */
 	bool filter_trigger; /* the last event before --filter was a trigger's */
 	char *filter;  /* --filter of the AUX event, as typed, or NULL */

@@ -134,13 +134,17 @@ static int walk_ring(struct session *s, size_t i, struct ledger_row *row,
 		.spans = &s->spans,
 		.aux_base = p->ring.overwrite ? 0 : p->aux_base,
 		.table = s->rotation.table,
+		.fold = s->switches.fold,
+		.folded = &s->switches.taken,
 		.on = s->rotation.table && s->source.set && p->cpu >= 0 ? &row->on : NULL,
 	};
 	const struct ledger_visit visit = complete_visit(&c);
 	int err;
 
+	s->switches.taken = 0;
 	spans_ring(&s->spans, v, n);
 	err = ledger_walk(&s->ledger, row, v, n, &visit);
+	ledger_uncount(&s->ledger, FMT_REC_SWITCH, s->switches.taken);
 	return err ? err : spans_ring_end(&s->spans);
 }
 
@@ -186,17 +190,34 @@ static void release_place(struct session *s, size_t i, bool last)
 		s->run_err = report_stuck(s, i, err, ": its AUX area was full");
 }
 
+/* Behind all rings, the switches that stay: counted as if a ring had given them. */
+static int put_switches(struct session *s)
+{
+	struct fmt_buf *kept = &s->switches.kept;
+	struct iovec v;
+	int err = softswitch_end(s);
+
+	if (err || !kept->len)
+		return err;
+	v = (struct iovec){ kept->data, kept->len };
+	err = ledger_walk(&s->ledger, &s->ledger.row[0], &v, 1, NULL);
+	return err ? err : spans_add(&s->spans, kept->data, kept->len);
+}
+
 static int round_of_all(struct session *s, bool marker, bool last)
 {
 	size_t queues = s->source.soft ? source_nr_queues(&s->source) : 0;
 	struct iovec alone[1]; /* the marker of a round without spans */
 	int err = 0;
 
+	softswitch_begin(s);
 	spans_reset(&s->spans);
 	for (size_t i = 0; i < queues && !err; i++)
 		err = drain_queue(s, i, last);
 	for (size_t i = 0; i < s->set.nr_place && !err; i++)
 		err = gather_place(s, i, last);
+	if (!err)
+		err = put_switches(s);
 	if (!err)
 		err = fmt_writer_round_spans(&s->writer, s->spans.n ? s->spans.v : alone,
 					     (int)s->spans.n, marker);

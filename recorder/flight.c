@@ -59,6 +59,8 @@ static int see(struct session *s, struct ledger_row *row, const uint8_t *rec, si
 		s->flight.late.len = s->flight.late_at; /* the last one tells of the freeze */
 		fmt_put(&s->flight.late, rec, size);
 		return s->flight.late.err;
+	case FMT_REC_SWITCH: /* of the software source */
+		return s->switches.fold ? fold_add(s->switches.fold, rec, size) : 0;
 	}
 	return learn(s, rec, size);
 }
@@ -122,9 +124,10 @@ static int drain_all(struct session *s)
 {
 	int err = 0;
 
+	softswitch_begin(s);
 	for (size_t i = 0; i < s->set.nr_place && !err; i++)
 		err = drain_place(s, i);
-	return err;
+	return err ? err : softswitch_end(s);
 }
 
 int flight_drain(struct session *s)

@@ -244,7 +244,11 @@ static int take(struct session *s, bool go_on)
 		err = taken;
 	if (!err)
 		err = tell_tasks(s);
-	return err ? err : put_records(s);
+	if (!err && s->switches.fold)
+		err = softswitch_put_newest(s, &f->records);
+	if (!err)
+		err = put_records(s);
+	return err ? err : softswitch_put_counts(s);
 }
 
 /* ---- the words ---- */
@@ -319,7 +323,7 @@ static void say(const struct session *s, const char *why, uint64_t took_ns)
 		log_info("snapshot %u (%s): taken in %s (all cpus stopped within %s)", f->taken,
 			 why, all, skew);
 	for (size_t i = 0; i < s->set.nr_place; i++)
-		if (s->set.place[i].ring.meta)
+		if (s->set.place[i].ring.meta && !s->source.soft)
 			say_place(s, i);
 	say_least(s);
 	window_end(s);

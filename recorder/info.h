@@ -101,6 +101,7 @@ struct info_task {
 	char comm[16];	/* the last it had; "": not told */
 	uint64_t on_ns; /* on a cpu, as far as the switch records tell */
 	uint64_t runs;	/* how often it began to run */
+	uint64_t folded; /* pairs of switches that were its tracer's, and are left out */
 
 	/* Private: records of several cpus do not come in the order of time. */
 	bool named;	  /* by a COMM of its own, at comm_ns */
@@ -122,6 +123,7 @@ struct info_tasks {
 	struct rows tasks, slots;
 	bool switches;	    /* there are records of switches: on_ns and runs are told */
 	uint64_t processes; /* whose main thread was seen */
+	uint64_t folded;    /* of all threads */
 
 	/* Private: of the events so far. */
 	size_t nr_events;
@@ -167,6 +169,7 @@ struct info_aux {
 	uint8_t *info;	  /* a copy of it: info_size bytes, at most 65535 */
 	uint16_t info_size;
 	bool snapshot; /* pieces may overlap, or leave bytes out, by intent */
+	bool per_thread; /* Intel PT: a stream of trace for each thread */
 	struct rows queues; /* struct info_queue */
 	struct rows flags;  /* struct info_flags */
 	struct rows by_cpu, by_tid; /* struct info_flagged */

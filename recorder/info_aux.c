@@ -54,6 +54,7 @@ int info_aux_take_info(struct info *i, const struct fmt_rec *rec)
 		a->snapshot = a->snapshot || etm_snapshot(a);
 	if (!fmt_get_pt_info(&pt, a->info, a->info_size)) {
 		a->snapshot = a->snapshot || pt.snapshot_mode;
+		a->per_thread = !pt.per_cpu_mmaps;
 		info_conv_from_pt(i, &pt);
 	}
 	return 0;

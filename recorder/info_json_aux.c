@@ -296,7 +296,7 @@ void info_json_losses(json_t *o, const struct info_file *f, int *err)
 	jtree_set(o, "losses", all, err);
 }
 
-static json_t *task(const struct info_task *t, bool switches, int *err)
+static json_t *task(const struct info_task *t, bool switches, bool folded, int *err)
 {
 	json_t *o = json_object();
 
@@ -305,6 +305,8 @@ static json_t *task(const struct info_task *t, bool switches, int *err)
 	jtree_set(o, "comm", *t->comm ? jtree_text(t->comm) : json_null(), err);
 	jtree_set(o, "on_cpu_ns", switches ? jtree_number(t->on_ns) : json_null(), err);
 	jtree_set(o, "runs", switches ? jtree_number(t->runs) : json_null(), err);
+	if (folded)
+		jtree_set(o, "switches_left_out", jtree_number(t->folded), err);
 	return o;
 }
 
@@ -319,10 +321,11 @@ void info_json_tasks(json_t *o, const struct info_file *f, int *err)
 	if (!all && t->tasks.nr)
 		*err = -ENOMEM;
 	for (size_t k = 0; k < nr && k < INFO_TASKS_JSON; k++)
-		jtree_append(a, task(all[k], t->switches, err), err);
+		jtree_append(a, task(all[k], t->switches, t->folded, err), err);
 	free(all);
 	jtree_set(v, "processes", jtree_number(t->processes), err);
 	jtree_set(v, "threads", jtree_number(t->tasks.nr), err);
+	jtree_set(v, "switches_left_out", jtree_number(t->folded), err);
 	jtree_set(v, "more_than_counted", json_boolean(rows_rest(&t->tasks)), err);
 	jtree_set(v, "cut", json_boolean(nr > INFO_TASKS_JSON), err);
 	jtree_set(v, "by_time", a, err);

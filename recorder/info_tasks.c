@@ -102,11 +102,13 @@ static const char *inherit(const struct info *i, const struct info_task *t,
 	return inherit(i, parent, depth - 1);
 }
 
+/* Of traced threads that stood still for their tracer while others ran it is not told. */
 static struct info_slot *slot_of(struct info *i, const struct info_kernel *k)
 {
 	uint64_t key = INFO_SLOT_TASK + k->when.tid;
+	bool cpu = k->when.has_cpu && !i->aux.per_thread;
 
-	return rows_get(&i->tasks.slots, k->when.has_cpu ? k->when.cpu : key);
+	return rows_get(&i->tasks.slots, cpu ? k->when.cpu : key);
 }
 
 static int stop(struct info *i, struct info_slot *s, uint32_t tid, uint64_t now)
@@ -220,6 +222,30 @@ static int fold_running(struct info *i, const struct info_kernel *k)
 	}
 }
 
+/* An event that tells of switches counts nothing by itself: this is how many pairs of them were
+ * left out. */
+static int fold_read(struct info *i, const struct info_kernel *k)
+{
+	const struct fmt_reader_event *e;
+	struct info_task *t;
+	uint64_t n;
+
+	if (k->when.event < 0 || !k->r->nr_events || k->rec->size < FMT_READ_AT_VALUES + 8)
+		return 0;
+	e = &k->r->events[k->when.event];
+	if (!(fmt_attr_flags(e->attr, e->attr_size) & FMT_ATTR_F_CONTEXT_SWITCH))
+		return 0;
+	n = le_get64(k->rec->p + FMT_READ_AT_VALUES);
+	t = n ? see(i, le_get32(k->rec->p + FMT_REC_HEADER_SIZE),
+		    le_get32(k->rec->p + FMT_REC_HEADER_SIZE + 4)) : NULL;
+	if (n && !t)
+		return -ENOMEM;
+	if (t)
+		t->folded += n;
+	i->tasks.folded += n;
+	return 0;
+}
+
 int info_tasks_fold(struct info *i, const struct info_kernel *k)
 {
 	int err = 0;
@@ -231,6 +257,8 @@ int info_tasks_fold(struct info *i, const struct info_kernel *k)
 		err = fold_comm(i, k);
 	else if (k->rec->type == FMT_REC_FORK)
 		err = fold_fork(i, k);
+	else if (k->rec->type == FMT_REC_READ)
+		err = fold_read(i, k);
 	if (err || (!has_switches(&i->tasks, k->r) && !is_switch(k->rec->type)))
 		return err;
 	return fold_running(i, k);

@@ -226,7 +226,7 @@ void info_text_losses(const struct info_file *f)
 			put_loss("all", &i->loss[k], k);
 }
 
-static void put_task(const struct info_task *t, bool switches)
+static void put_task(const struct info_task *t, bool switches, bool folded)
 {
 	info_text_id(t->has_pid ? t->pid : INFO_NONE, 9);
 	info_text_id((uint32_t)t->key, 9);
@@ -235,6 +235,8 @@ static void put_task(const struct info_task *t, bool switches)
 		printf("%7" PRIu64 ".%09" PRIu64 "  %9" PRIu64, t->on_ns / 1000000000u,
 		       t->on_ns % 1000000000u, t->runs);
 	}
+	if (folded)
+		printf("  %9" PRIu64, t->folded);
 	fputs("  ", stdout);
 	info_text_safe(t->comm);
 	putchar('\n');
@@ -251,14 +253,18 @@ int info_text_tasks(const struct info_file *f)
 	all = info_tasks_sorted(f->i, &nr);
 	if (!all)
 		return -ENOMEM;
-	puts(t->switches ? "\n      pid      tid           on cpu s       runs  thread" :
-			   "\n      pid      tid  thread");
+	printf("\n      pid      tid%s%s  thread\n",
+	       t->switches ? "           on cpu s       runs" : "",
+	       t->folded ? "   left out" : "");
 	for (size_t k = 0; k < nr && k < INFO_TASKS_TEXT; k++)
-		put_task(all[k], t->switches);
+		put_task(all[k], t->switches, t->folded);
 	if (nr > INFO_TASKS_TEXT)
 		printf("%18zu  more threads\n", nr - INFO_TASKS_TEXT);
 	if (rows_rest(&t->tasks))
 		printf("%18s  and others beyond %d\n", "", INFO_TASKS_MAX);
+	if (t->folded)
+		printf("%18" PRIu64 "  pairs of switches that the tracer made are left out\n",
+		       t->folded);
 	free(all);
 	return 0;
 }

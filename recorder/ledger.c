@@ -47,6 +47,12 @@ void ledger_count(struct ledger *l, uint32_t type)
 	l->by_type[type]++;
 }
 
+void ledger_uncount(struct ledger *l, uint32_t type, uint64_t n)
+{
+	l->records -= n;
+	l->by_type[type] -= n;
+}
+
 void ledger_time(struct ledger *l, uint64_t ns)
 {
 	if (!ns)

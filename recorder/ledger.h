@@ -64,6 +64,8 @@ int ledger_walk(struct ledger *l, struct ledger_row *r, const struct iovec *v, i
 /* Count a record of ours, and widen the recording's time span by it. */
 void ledger_count(struct ledger *l, uint32_t type);
 void ledger_time(struct ledger *l, uint64_t ns);
+/* n records of a type that were counted by a walk do not go into the file (now). */
+void ledger_uncount(struct ledger *l, uint32_t type, uint64_t n);
 
 struct ledger_losses {
 	uint64_t lost, lost_samples, truncated, partial, collision, aux_bytes;

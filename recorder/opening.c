@@ -78,6 +78,7 @@ static int open_soft(struct session *s)
 		.window = s->cfg->snapshot ? plan_flight_len(p) : 0,
 		.step = s->cfg->soft_step,
 		.max_instructions = s->cfg->max_instructions,
+		.note_stops = p->has_switches,
 		.ip_log = s->cfg->ip_log,
 	};
 	int err = soft_new(&s->source.soft, &c);
@@ -284,6 +285,8 @@ int opening_events(struct session *s)
 	s->stalled = calloc(s->set.nr_place + 1, sizeof(*s->stalled));
 	s->flight.place = calloc(s->set.nr_place + 1, sizeof(*s->flight.place));
 	if (!s->stalled || !s->flight.place)
+		return explain_no_memory();
+	if (softswitch_setup(s))
 		return explain_no_memory();
 	read_time_conv(s);
 	read_clock_pair(s);

@@ -345,7 +345,7 @@ static int add_text_poke(struct plan *p, const struct pio_attr_common *c)
 static void mark_newest(struct plan *p)
 {
 	for (size_t i = p->source == SOURCE_KERNEL; i < p->nr_ev; i++)
-		p->ev[i].newest = p->cfg->snapshot && p->start_late[i];
+		p->ev[i].newest = p->cfg->snapshot && p->start_late[i] && p->newest_len;
 }
 
 static int add_events(struct plan *p, const struct pio_sys *sys)
@@ -359,12 +359,12 @@ static int add_events(struct plan *p, const struct pio_sys *sys)
 		err = add_soft_aux(p, sys);
 	if (err)
 		return err;
-	/* Every stop of a stepped program is a pair of switches that the tracer caused: they
-	 * would drown the real ones, so the software source records none. */
+	p->switches = p->nr_ev;
+	p->has_switches = p->source != SOURCE_SOFT || !p->cfg->no_switches;
 	if (p->source == SOURCE_KERNEL)
 		err = plan_add_event(p, pio_attr_switch_member(&late, &p->ev[0].attr),
 				strdup("context-switches"), true);
-	else if (p->source == SOURCE_NONE)
+	else if (p->has_switches)
 		err = plan_add_event(p, pio_attr_switch(&late), strdup("context-switches"), true);
 	if (err)
 		return err;

@@ -29,6 +29,9 @@ enum {
 	PLAN_RATE_TRACE = 64 << 20,
 	PLAN_RATE_RECORDS = 1 << 20,
 	PLAN_RATE_SOFT = 256 << 10,
+	/* Half as many bytes of switches as of trace: a task that does nothing but wake its
+	 * neighbour writes more switches than trace, but then the trace reaches far back. */
+	PLAN_SWITCH_PARTS = 2,
 	PLAN_WATERMARK_PARTS = 2,	/* wake when a ring is half full, */
 	PLAN_AUX_WATERMARK_PARTS = 4,	/* or an AUX area a quarter, as perf does */
 };
@@ -53,6 +56,8 @@ struct plan {
 	size_t nr_ev;
 	bool start_late[PLAN_MAX_EVENTS]; /* enabled by us or by exec, not at open */
 	size_t tracking;		  /* index of the always-on event */
+	bool has_switches;
+	size_t switches; /* index of the event that tells of switches */
 	const struct event_arg *arg[PLAN_MAX_EVENTS]; /* that asked for it, or NULL */
 	struct filter filter;	   /* of the AUX event */
 	struct pio_cgroup *cgroup; /* one for each name of -G */

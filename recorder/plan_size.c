@@ -10,9 +10,6 @@ enum {
 	NEWEST_LEN_MIN = 16 << 10,
 	AUX_LEN_MIN = 8 << 10, /* the least perf accepts for full trace */
 	FLIGHT_LEN = 4 << 20,  /* of trace, where nobody chose */
-	/* Half as many bytes of switches as of trace: a task that does nothing but wake its
-	 * neighbour writes more switches than trace, but then the trace reaches far back. */
-	FLIGHT_SWITCH_PARTS = 2,
 	WINDOW_LEN_MAX = 1 << 30,
 };
 
@@ -85,13 +82,13 @@ static void choose_flight(struct plan *p)
 	if (p->cfg->window_ns)
 		p->newest_len = window_len(p, p->rate_records);
 	else if (p->aux_len)
-		p->newest_len = round_up(p->aux_len / FLIGHT_SWITCH_PARTS, NEWEST_LEN_MIN);
+		p->newest_len = round_up(p->aux_len / PLAN_SWITCH_PARTS, NEWEST_LEN_MIN);
 	else
 		p->newest_len = plan_flight_len(p);
 	if (!p->cfg->data_len)
 		p->data_len = PLAN_DATA_LEN_AUX;
 	if (p->source == SOURCE_SOFT)
-		p->newest_len = 0; /* it has no records of switches */
+		p->newest_len = 0; /* what stays of the switches is kept by us: softswitch.h */
 }
 
 int plan_fit(struct plan *p)

@@ -40,6 +40,8 @@ static size_t add_what(struct opt *to, struct rec_config *c)
 		  "where trace comes from: auto, kernel, soft, none" },
 		{ 0, "soft-ips", "DIR", OPT_STR, &c->ip_log, NULL,
 		  "software source: also log every executed address" },
+		{ 0, "no-switch-events", NULL, OPT_FLAG, &c->no_switches, NULL,
+		  "software source: leave out context switches, which takes less time" },
 		{ 0, "soft-step", NULL, OPT_FLAG, &c->soft_step, NULL,
 		  "software source: stop at every instruction, not at branches only" },
 	};

@@ -302,6 +302,9 @@ void report_end(const struct session *s)
 		log_debug("  %llu stops: after %llu runs to a branch, %llu single steps",
 			  (unsigned long long)st.stops, (unsigned long long)st.runs,
 			  (unsigned long long)st.steps);
+		if (s->switches.fold)
+			log_debug("  %llu pairs of switches that the stops made are left out",
+				  (unsigned long long)s->switches.pairs);
 		if (st.unexplained)
 			log_info("  %llu times a thread was not where its instructions led: the "
 				 "trace has gaps there", (unsigned long long)st.unexplained);

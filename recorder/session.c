@@ -464,6 +464,7 @@ static void session_done(struct session *s)
 	fmt_buf_done(&s->tracing);
 	fmt_buf_done(&s->buf);
 	spans_done(&s->spans);
+	softswitch_done(s);
 	free(s->events);
 	free(s->ids);
 	free(s->stalled);

@@ -15,6 +15,7 @@
  *               a snapshot: stop, copy, go on; write; in a file of its own; not all of it
  *   flight_kept.c what a cpu had that has left
  *   snapshot.c  one such AUX area
+ *   softswitch.c switches that are not the tracer's own
  *   rotation.c  going on in a new file, ending at a limit
  *   trigger.c   what makes it take one
  *   window.c    rings by the time that they hold
@@ -47,6 +48,7 @@
 #include "recorder/polling.h"
 #include "recorder/rotation.h"
 #include "recorder/sideband.h"
+#include "recorder/softswitch.h"
 #include "recorder/source.h"
 #include "recorder/spans.h"
 #include "recorder/stopped.h"
@@ -90,6 +92,7 @@ struct session {
 	struct fmt_buf tracing; /* TRACING_DATA payload */
 	struct fmt_buf buf;	/* records being made */
 	struct spans spans;	/* records of a ring on their way */
+	struct softswitch switches; /* of the software source */
 
 	struct watch watch;
 	struct polling polling;

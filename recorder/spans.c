@@ -36,7 +36,7 @@ void spans_done(struct spans *s)
 	*s = SPANS_INIT;
 }
 
-static int add(struct spans *s, void *p, size_t len)
+int spans_add(struct spans *s, void *p, size_t len)
 {
 	size_t cap = s->cap ? 2 * s->cap : 16;
 	struct iovec *v;
@@ -104,7 +104,7 @@ static int advance(struct spans *s, size_t end)
 		stop = end < upto ? end : upto;
 		if (s->pos < from || s->pos >= stop)
 			continue;
-		err = add(s, (uint8_t *)v->iov_base + (s->pos - from), stop - s->pos);
+		err = spans_add(s, (uint8_t *)v->iov_base + (s->pos - from), stop - s->pos);
 		s->pos = stop;
 	}
 	return err;
@@ -123,7 +123,15 @@ int spans_replace(struct spans *s, size_t pos, const void *p, size_t len)
 	if (!kept)
 		return -ENOMEM;
 	s->pos = pos + len;
-	return add(s, kept, len);
+	return spans_add(s, kept, len);
+}
+
+int spans_skip(struct spans *s, size_t pos, size_t len)
+{
+	int err = advance(s, pos);
+
+	s->pos = pos + len;
+	return err;
 }
 
 int spans_ring_end(struct spans *s)

@@ -32,7 +32,13 @@ void spans_done(struct spans *s);
 void spans_ring(struct spans *s, const struct iovec *v, int n);
 __attribute__((warn_unused_result))
 int spans_replace(struct spans *s, size_t pos, const void *p, size_t len);
+/* Leave such a range out. */
+__attribute__((warn_unused_result))
+int spans_skip(struct spans *s, size_t pos, size_t len);
 __attribute__((warn_unused_result))
 int spans_ring_end(struct spans *s);
+/* Between two rings: bytes that stay where they are until the list is reset. 0 or -ENOMEM. */
+__attribute__((warn_unused_result))
+int spans_add(struct spans *s, void *p, size_t len);
 
 #endif

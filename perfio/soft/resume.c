@@ -94,7 +94,7 @@ int soft_step(struct soft *s, struct soft_thread *t, int sig)
 	soft_plants_lift(p, t->insn.ip, length(&t->insn));
 	t->lifted = true;
 	err = soft_let_go(s, t, PTRACE_SINGLESTEP, sig);
-	if (shared && !err && soft_await(t))
+	if (shared && !err && soft_await(s, t))
 		soft_stepped(t);
 	return err;
 }

@@ -137,6 +137,7 @@ void soft_free(struct soft *s)
 	free(s->live);
 	if (s->enc.enc)
 		soft_ptenc_done(&s->enc);
+	soft_stops_done(&s->stops);
 	free(s->ip_log);
 	free(s);
 }
@@ -399,6 +400,28 @@ size_t soft_memory(const struct soft *s, pid_t pid, uint64_t addr, void *to, siz
 		if (s->live[i]->pid == pid && s->live[i]->mem)
 			return soft_mem_read(s->live[i]->mem, addr, to, n);
 	return 0;
+}
+
+size_t soft_stops_peek(const struct soft *s, const struct soft_stop **ret)
+{
+	*ret = s->stops.v;
+	return s->stops.n;
+}
+
+void soft_stops_release(struct soft *s)
+{
+	s->stops.n = 0;
+}
+
+bool soft_stands(struct soft *s, pid_t tid)
+{
+	struct soft_thread *t = soft_table_find(s, tid);
+	siginfo_t si = { 0 };
+
+	if (t)
+		return soft_look(s, t);
+	/* A child that nobody has announced yet. */
+	return !waitid(P_PID, (id_t)tid, &si, WSTOPPED | WNOHANG | WNOWAIT | __WALL) && si.si_pid;
 }
 
 void soft_stats(const struct soft *s, struct soft_stats *ret)

@@ -43,6 +43,7 @@ struct soft_config {
 	bool step;	    /* stop at every instruction */
 	/* After so many instructions of all threads together nothing more is traced; 0: no end. */
 	uint64_t max_instructions;
+	bool note_stops;    /* for soft_stops_peek() */
 	/* Test oracle: directory that receives PID.TID files of executed addresses, u64
 	 * little-endian each, or NULL. A file is complete when its thread has ended or is
 	 * let go. */
@@ -132,6 +133,21 @@ size_t soft_memory(const struct soft *s, pid_t pid, uint64_t addr, void *to, siz
  * instruction. */
 enum { SOFT_END_MAX = 32 };
 size_t soft_queue_end(const struct soft *s, size_t i, uint8_t buf[SOFT_END_MAX]);
+
+/*
+ * The kernel tells each stop of a thread as it tells any wait: it left its cpu, and was back. So
+ * that the two can be told apart, these are the stops that we have learned of since the last
+ * release, in that order: a moment at which the thread stood still for us and had not been let go
+ * on. What job control stops (SIGSTOP) waits of its own, and is not among them.
+ */
+struct soft_stop {
+	uint64_t ticks;
+	pid_t tid;
+};
+size_t soft_stops_peek(const struct soft *s, const struct soft_stop **ret);
+void soft_stops_release(struct soft *s);
+/* Does it stand still for us now? If so, it is among the stops. */
+bool soft_stands(struct soft *s, pid_t tid);
 
 void soft_stats(const struct soft *s, struct soft_stats *ret);
 uint64_t soft_ticks(const struct soft *s); /* the virtual TSC of now */

@@ -5,6 +5,7 @@
 
 #include "perfio/soft/pin.h"
 #include "perfio/soft/soft.h"
+#include "perfio/soft/stops.h"
 #include "perfio/soft/thread.h"
 
 struct soft {
@@ -13,6 +14,7 @@ struct soft {
 	struct soft_stats stats;
 	struct soft_gate gate;
 	struct soft_ptenc enc;
+	struct soft_stops stops;
 	struct soft_thread **all; /* in order of birth; the index is the queue's number */
 	size_t nr, cap;
 	struct soft_thread **live; /* those not SOFT_GONE; as much room as in `all` */

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -18,13 +20,21 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static pid_t wait_for(pid_t tid, int *status, int flags)
+/* ptrace(2), "Group-stop". */
+static bool by_job_control(int status)
+{
+	return status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP;
+}
+
+static pid_t wait_for(struct soft *s, const struct soft_thread *t, int *status, int flags)
 {
 	pid_t got;
 
 	do
-		got = waitpid(tid, status, __WALL | flags);
+		got = waitpid(t->tid, status, __WALL | flags);
 	while (got < 0 && errno == EINTR);
+	if (got > 0 && s->cfg.note_stops && WIFSTOPPED(*status) && !by_job_control(*status))
+		soft_stops_add(&s->stops, t->tid, soft_ticks(s));
 	return got;
 }
 
@@ -39,18 +49,25 @@ bool soft_take(struct soft *s, struct soft_thread *t, bool block, int *status)
 	}
 	if (t->parked)
 		return false;
-	got = wait_for(t->tid, status, block ? 0 : WNOHANG);
+	got = wait_for(s, t, status, block ? 0 : WNOHANG);
 	if (got < 0)
 		soft_table_remove(s, t);
 	return got > 0;
 }
 
-bool soft_await(struct soft_thread *t)
+bool soft_look(struct soft *s, struct soft_thread *t)
+{
+	if (!t->stashed && !t->parked)
+		t->stashed = wait_for(s, t, &t->stash, WNOHANG) > 0;
+	return t->parked || (t->stashed && WIFSTOPPED(t->stash));
+}
+
+bool soft_await(struct soft *s, struct soft_thread *t)
 {
 	uint64_t since = 0;
 
 	while (!t->stashed) {
-		pid_t got = wait_for(t->tid, &t->stash, WNOHANG);
+		pid_t got = wait_for(s, t, &t->stash, WNOHANG);
 
 		t->stashed = got > 0;
 		if (got)
@@ -74,7 +91,7 @@ bool soft_quiesce(struct soft *s, const struct soft_thread *t)
 		struct soft_thread *o = s->live[i];
 
 		if (o != t && o->mem == t->mem && soft_runs_user(o) && !o->parked)
-			all &= soft_await(o);
+			all &= soft_await(s, o);
 	}
 	return all;
 }

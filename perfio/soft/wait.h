@@ -11,8 +11,10 @@
  * removed. */
 bool soft_take(struct soft *s, struct soft_thread *t, bool block, int *status);
 
-/* Wait until t has stopped, but not long; the stop is kept for soft_take(). */
-bool soft_await(struct soft_thread *t);
+/* Has t stopped? The stop is kept for soft_take(). */
+bool soft_look(struct soft *s, struct soft_thread *t);
+/* Wait until it has, but not long. */
+bool soft_await(struct soft *s, struct soft_thread *t);
 /* The same for every other thread that runs code in t's memory. None is let go on before the
  * caller returns to its own waiting. False: not all have stopped. */
 bool soft_quiesce(struct soft *s, const struct soft_thread *t);

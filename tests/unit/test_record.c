@@ -233,6 +233,25 @@ static void losses_are_counted_in_two_kinds_of_record(void **state)
 		   NO_TRAILER);
 }
 
+static void a_count_has_what_its_read_format_says(void **state)
+{
+	(void)state;
+	assert_int_equal(fmt_put_read(&b, 0x21, 0x22, 7, 0, &when), 0);
+	hex_expect(b.data, b.len,
+		   "08000000 0000 3800" /* READ, size 56 */
+		   "21000000 22000000 0700000000000000"
+		   TRAILER);
+	fmt_buf_reset(&b);
+	assert_int_equal(fmt_put_read(&b, 0x21, 0x22, 7, FMT_FORMAT_ID | FMT_FORMAT_LOST,
+				      &(struct fmt_trailer){ .id = 0x31 }), 0);
+	assert_int_equal(b.len, 72);
+	b.len = 40;
+	hex_expect(b.data, b.len,
+		   "08000000 0000 4800"
+		   "21000000 22000000 0700000000000000"
+		   "3100000000000000 0000000000000000"); /* id, lost */
+}
+
 static void a_name_too_long_for_a_record_is_refused_whole(void **state)
 {
 	static char name[66000];
@@ -278,6 +297,7 @@ int main(void)
 		TEST(a_bpf_event_is_a_kind_an_id_and_a_tag),
 		TEST(aux_says_where_how_much_and_what_went_wrong),
 		TEST(itrace_start_names_the_thread),
+		TEST(a_count_has_what_its_read_format_says),
 		TEST(losses_are_counted_in_two_kinds_of_record),
 		TEST(a_name_too_long_for_a_record_is_refused_whole),
 		TEST(an_earlier_error_is_reported_by_every_record),

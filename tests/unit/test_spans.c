@@ -66,6 +66,21 @@ static void pieces_are_replaced(void **state)
 	assert_string_equal(a, "abcdefgh");
 }
 
+static void pieces_are_left_out(void **state)
+{
+	char a[] = "abcdefgh", more[] = "+";
+	struct iovec v[1] = { { a, 8 } };
+
+	(void)state;
+	spans_ring(&s, v, 1);
+	assert_int_equal(spans_skip(&s, 0, 2), 0);
+	assert_int_equal(spans_skip(&s, 2, 1), 0);
+	assert_int_equal(spans_skip(&s, 6, 2), 0);
+	assert_int_equal(spans_ring_end(&s), 0);
+	assert_int_equal(spans_add(&s, more, 1), 0);
+	assert_list("def|+|");
+}
+
 static void pieces_may_lie_across_the_wrap(void **state)
 {
 	static const char *const want[] = {
@@ -113,6 +128,7 @@ int main(void)
 #define T(name) cmocka_unit_test_teardown(name, teardown)
 		T(rings_follow_each_other_as_they_lie),
 		T(pieces_are_replaced),
+		T(pieces_are_left_out),
 		T(pieces_may_lie_across_the_wrap),
 		T(thousands_are_kept),
 	};
