@@ -108,12 +108,6 @@ static int check(struct rec_config *c)
 		log_err(-errno, "cannot write into '%s' of --soft-ips", c->ip_log);
 		return EXIT_USAGE;
 	}
-	if (c->start_paused && c->source == SOURCE_SOFT)
-		return usage("--start-paused cannot be used with --source=soft: stepping starts "
-			     "with the first instruction");
-	if (c->delay_ms && c->source == SOURCE_SOFT)
-		return usage("-D cannot be used with --source=soft: stepping starts with the "
-			     "first instruction");
 	/* As perf does: nobody named means everybody. */
 	if (!task && (!c->command || c->cpus.n) && !c->per_thread)
 		c->all = true;

@@ -22,12 +22,6 @@ int control_refuse(struct session *s, int err, const char *fmt, ...)
 	return err;
 }
 
-static int refuse_soft(struct session *s)
-{
-	return control_refuse(s, -EOPNOTSUPP, "the software source cannot be paused: it runs "
-					      "with its program");
-}
-
 static int failed(struct session *s, int err, const char *what)
 {
 	if (err)
@@ -41,10 +35,27 @@ static bool ours(const struct session *s, size_t i)
 	return s->plan.start_late[i] && !s->set.ev[i].missing;
 }
 
+bool control_traces(const struct session *s)
+{
+	return s->enabled && !s->control.paused && !s->control.soft_off;
+}
+
+int control_follow(struct session *s)
+{
+	struct soft *soft = s->source.soft;
+
+	if (!soft)
+		return 0;
+	if (control_traces(s))
+		return soft_go_on(soft);
+	soft_pause(soft);
+	return 0;
+}
+
 /* Before they are enabled for the first time (--delay) there is nothing to do. */
 static int enable_all(struct session *s)
 {
-	int err, first = 0;
+	int err, first = control_follow(s);
 
 	for (size_t i = 0; i < s->set.nr_ev && s->enabled; i++) {
 		err = ours(s, i) ? pio_evset_enable(&s->set, i) : 0;
@@ -56,7 +67,7 @@ static int enable_all(struct session *s)
 
 static int disable_all(struct session *s)
 {
-	int err, first = 0;
+	int err, first = control_follow(s);
 
 	for (size_t i = 0; i < s->set.nr_ev; i++) {
 		err = ours(s, i) ? pio_evset_disable(&s->set, i) : 0;
@@ -68,7 +79,7 @@ static int disable_all(struct session *s)
 
 void control_setup(struct session *s)
 {
-	if (!s->cfg->start_paused || s->source.soft)
+	if (!s->cfg->start_paused)
 		return;
 	s->control.paused = CONTROL_ASKED;
 	s->control.paused_ns = session_now();
@@ -82,8 +93,6 @@ int control_pause(struct session *s, enum control_pause why)
 	struct control *c = &s->control;
 	bool ran = !c->paused;
 
-	if (s->source.soft)
-		return refuse_soft(s);
 	c->paused |= why;
 	if (!ran)
 		return 0;
@@ -98,8 +107,6 @@ int control_resume(struct session *s, enum control_pause why)
 {
 	struct control *c = &s->control;
 
-	if (s->source.soft)
-		return refuse_soft(s);
 	if (!(c->paused & why))
 		return 0;
 	c->paused &= ~(unsigned)why;
@@ -112,21 +119,28 @@ int control_resume(struct session *s, enum control_pause why)
 
 /* ---- events by name ---- */
 
+/* In place of the index of an event: that of the software source, and none. */
+#define SOFT_EVENT SIZE_MAX
+#define NO_EVENT (SIZE_MAX - 1)
+
 /* The whole name, or as it was typed, or of a PMU's event what stands before the slash. */
-static bool is_called(const struct session *s, size_t i, const char *name)
+static bool is_called(const char *full, const struct event_arg *arg, const char *name)
 {
-	const char *full = s->set.ev[i].name;
 	size_t n = strlen(name);
 
 	if (!strcmp(full, name) || (!strncmp(full, name, n) && full[n] == '/'))
 		return true;
-	return s->plan.arg[i] && !strcmp(s->plan.arg[i]->text, name);
+	return arg && !strcmp(arg->text, name);
 }
 
 static int find(struct session *s, const char *name, size_t *ret)
 {
+	*ret = SOFT_EVENT;
+	if (s->source.soft && is_called(s->plan.pt_name, plan_aux_arg(&s->plan), name))
+		return 0;
 	for (size_t i = 0; i < s->set.nr_ev; i++) {
-		if (s->set.ev[i].missing || !is_called(s, i, name))
+		if (s->set.ev[i].missing ||
+		    !is_called(s->set.ev[i].name, s->plan.arg[i], name))
 			continue;
 		if (!ours(s, i))
 			return control_refuse(s, -EPERM, "'%s' stays on: without it the trace "
@@ -134,27 +148,36 @@ static int find(struct session *s, const char *name, size_t *ret)
 		*ret = i;
 		return 0;
 	}
-	if (s->source.soft)
-		return refuse_soft(s);
 	return control_refuse(s, -ENOENT, "no event '%s'", name);
 }
 
 static void take_in_all(struct session *s)
 {
+	s->control.soft_off = false;
 	for (size_t i = 0; i < s->set.nr_ev; i++)
 		pio_evset_take_in(&s->set, i);
 }
 
 static int leave_out_all(struct session *s, size_t but)
 {
-	int err, first = 0;
+	int err, first;
 
+	s->control.soft_off = but != SOFT_EVENT;
+	first = control_follow(s);
 	for (size_t i = 0; i < s->set.nr_ev; i++) {
 		err = ours(s, i) && i != but ? pio_evset_leave_out(&s->set, i) : 0;
 		if (err && !first)
 			first = err;
 	}
 	return failed(s, first, "disable the events");
+}
+
+/* Of a recording that was asked to pause this one alone counts from now on. */
+static int enable_alone(struct session *s, size_t i)
+{
+	int err = leave_out_all(s, i);
+
+	return err ? err : control_resume(s, CONTROL_ASKED);
 }
 
 /* A member begins with its leader, which is stopped for that: see enable_members() in
@@ -165,15 +188,21 @@ static int enable_one(struct session *s, size_t i)
 	int err = 0;
 
 	pio_evset_take_in(&s->set, i);
-	if (s->control.paused & CONTROL_ASKED) {
-		err = leave_out_all(s, i);
-		return err ? err : control_resume(s, CONTROL_ASKED);
-	}
+	if (s->control.paused & CONTROL_ASKED)
+		return enable_alone(s, i);
 	if (leader != i && !s->set.ev[leader].off)
 		err = pio_evset_disable(&s->set, leader);
 	if (!err && s->enabled)
 		err = pio_evset_enable(&s->set, leader);
 	return failed(s, err, "enable the event");
+}
+
+static int switch_soft(struct session *s, bool on)
+{
+	s->control.soft_off = !on;
+	if (on && s->control.paused & CONTROL_ASKED)
+		return enable_alone(s, SOFT_EVENT);
+	return failed(s, control_follow(s), "enable the event");
 }
 
 int control_enable(struct session *s, const char *event)
@@ -183,10 +212,10 @@ int control_enable(struct session *s, const char *event)
 
 	if (err)
 		return err;
+	if (event && i == SOFT_EVENT)
+		return switch_soft(s, true);
 	if (event)
 		return s->set.ev[i].off || s->control.paused ? enable_one(s, i) : 0;
-	if (s->source.soft)
-		return refuse_soft(s);
 	take_in_all(s);
 	if (s->control.paused & CONTROL_ASKED)
 		return control_resume(s, CONTROL_ASKED);
@@ -200,11 +229,11 @@ int control_disable(struct session *s, const char *event)
 
 	if (err)
 		return err;
+	if (event && i == SOFT_EVENT)
+		return switch_soft(s, false);
 	if (event)
 		return failed(s, pio_evset_leave_out(&s->set, i), "disable the event");
-	if (s->source.soft)
-		return refuse_soft(s);
-	return leave_out_all(s, SIZE_MAX);
+	return leave_out_all(s, NO_EVENT);
 }
 
 bool control_counts(const struct session *s, size_t i)

@@ -9,7 +9,8 @@
  *
  * Paused: nothing counts but what tracks tasks and mappings, which a later trace needs. The
  * set of events is held (perfio/evset.h), so that nothing else switches it on: neither a cpu
- * that joins, a full AUX area, the end of a snapshot nor the end of --delay.
+ * that joins, a full AUX area, the end of a snapshot nor the end of --delay. The software source,
+ * whose event is not in the set, lets its threads run at their own speed meanwhile.
  */
 #ifndef RECORDER_CONTROL_H
 #define RECORDER_CONTROL_H
@@ -31,6 +32,7 @@ struct control {
 	unsigned paused;     /* reasons */
 	uint64_t pauses;     /* how often it went from running to paused */
 	uint64_t paused_ns;  /* CLOCK_MONOTONIC: since when */
+	bool soft_off;	     /* the software source's event is disabled */
 	bool rotate_wanted;  /* go on in a new file; whoever does it takes this back */
 	char words[256];     /* why the last action was refused, or failed */
 };
@@ -38,9 +40,8 @@ struct control {
 /* Once the events are open, and none of ours is on yet: how the recording begins. */
 void control_setup(struct session *s);
 
-/* -EOPNOTSUPP: of the software source, which runs with its program; -errno of a place whose
- * events could not be switched. The state is then the one that was asked for, as far as it
- * could be brought about. */
+/* -errno of a place whose events could not be switched, or of the software source. The state is
+ * then the one that was asked for, as far as it could be brought about. */
 __attribute__((warn_unused_result)) int control_pause(struct session *s, enum control_pause why);
 __attribute__((warn_unused_result)) int control_resume(struct session *s, enum control_pause why);
 
@@ -48,7 +49,7 @@ __attribute__((warn_unused_result)) int control_resume(struct session *s, enum c
  * perf's words have it. Enabling all ends a pause that was asked for; enabling one event of a
  * recording that was asked to pause lets that one count alone. An event that is disabled
  * stays so through pause and resume. -ENOENT: no such event; -EPERM: it is the one that
- * tracks tasks, or the like; -EOPNOTSUPP as above. */
+ * tracks tasks, or the like. */
 __attribute__((warn_unused_result)) int control_enable(struct session *s, const char *event);
 __attribute__((warn_unused_result)) int control_disable(struct session *s, const char *event);
 
@@ -72,5 +73,9 @@ int control_refuse(struct session *s, int err, const char *fmt, ...);
 
 /* Has event `i` been let count, and is nothing paused? For status. */
 bool control_counts(const struct session *s, size_t i);
+/* The same of the software source. */
+bool control_traces(const struct session *s);
+/* Let the software source do what control_traces() says. 0 or -errno. */
+__attribute__((warn_unused_result)) int control_follow(struct session *s);
 
 #endif

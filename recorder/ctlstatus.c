@@ -248,7 +248,7 @@ static json_t *events(const struct session *s, int *err)
 	if (s->source.soft) {
 		o = json_object();
 		jtree_set(o, "name", jtree_text(s->plan.pt_name), err);
-		set_bool(o, "counts", true, err);
+		set_bool(o, "counts", control_traces(s), err);
 		jtree_append(a, o, err);
 	}
 	for (size_t i = 0; i < s->set.nr_ev; i++) {

@@ -77,6 +77,7 @@ static int open_soft(struct session *s)
 		.pin = true,
 		.window = s->cfg->snapshot ? plan_flight_len(p) : 0,
 		.step = s->cfg->soft_step,
+		.paused = s->cfg->start_paused || s->cfg->delay_ms,
 		.max_instructions = s->cfg->max_instructions,
 		.note_stops = p->has_switches,
 		.ip_log = s->cfg->ip_log,

@@ -25,6 +25,11 @@ static const struct event_arg *aux_arg(const struct rec_config *cfg)
 	return NULL;
 }
 
+const struct event_arg *plan_aux_arg(const struct plan *p)
+{
+	return aux_arg(p->cfg);
+}
+
 static bool is_pt(const struct event_arg *arg)
 {
 	return !arg || !strcmp(arg->head, aux_pmus[0]);
@@ -85,15 +90,9 @@ static int choose_auto(struct plan *p, const struct pio_sys *sys, const struct e
 	if (!is_pt(arg))
 		return refuse_pmu(sys, arg->head, err);
 	if (!soft_possible(p->cfg)) {
-		if (p->cfg->delay_ms || p->cfg->start_paused) {
-			log_err(0, "%s cannot be used with the software source: stepping starts "
-				   "with the first instruction",
-				p->cfg->delay_ms ? "-D" : "--start-paused");
-			log_hint("--source=none records context switches only");
-			return EXIT_USAGE;
-		}
 		p->source = SOURCE_SOFT;
-		p->why = "no PMU with an AUX area on this machine: the program is stepped";
+		p->why = "no PMU with an AUX area on this machine: the program is stopped at "
+			 "branches";
 		return 0;
 	}
 	if (arg)
@@ -268,7 +267,8 @@ static int add_soft_aux(struct plan *p, const struct pio_sys *sys)
 	if (err)
 		return err;
 	if (p->pt.aux_action) {
-		log_err(0, "event '%s': the software source cannot be paused", arg->text);
+		log_err(0, "event '%s': the software source is paused by commands, not by events",
+			arg->text);
 		return EXIT_CANNOT;
 	}
 	if (p->pt.exclude_user) {

@@ -83,6 +83,8 @@ struct plan {
 
 /* For the files that add events: what all attrs share, and one more event. late: enabled by us
  * or by exec. name is taken over; NULL is -ENOMEM. 0 or an exit status. */
+/* The -e that asked for the AUX event, or NULL. */
+const struct event_arg *plan_aux_arg(const struct plan *p);
 struct pio_attr_common plan_attr_common(const struct plan *p, bool late);
 int plan_add_event(struct plan *p, struct perf_event_attr attr, char *name, bool late);
 

@@ -157,6 +157,8 @@ static int enable(struct session *s)
 		err = trigger_enable(s);
 	s->enabled = true;
 	s->on_ns = session_now();
+	if (!err)
+		err = control_follow(s);
 	if (err)
 		log_err(err, "cannot enable the events");
 	else

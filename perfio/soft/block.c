@@ -90,10 +90,10 @@ int soft_block_syscall(struct soft_thread *t)
 		came(t, t->run.end);
 		return 0;
 	}
-	/* It has left its run. All instructions that enter the kernel have two bytes. */
+	/* It has left its run. */
 	err = soft_peek_ip(t, &ip);
 	if (!err)
-		came(t, ip - 2);
+		came(t, ip - SOFT_ENTRY_LEN);
 	return err;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stops that tell of the birth, the change or the end of a thread: ptrace(2). */
+#include "perfio/soft/away.h"
 #include "perfio/soft/block.h"
 #include "perfio/soft/resume.h"
 
@@ -10,8 +11,9 @@
 #include <sys/syscall.h>
 
 /* Events inside a system call prove that its instruction has run. */
-static void caught_in_syscall(struct soft_thread *t)
+static void caught_in_syscall(struct soft *s, struct soft_thread *t)
 {
+	soft_away_caught(s, t);
 	if (t->mode != SOFT_USER || t->insn.cls != SOFT_SYSCALL)
 		return;
 	soft_thread_entered(t);
@@ -55,7 +57,7 @@ static int on_clone(struct soft *s, struct soft_thread *t, int event)
 	uint64_t flags;
 	int err = 0;
 
-	caught_in_syscall(t);
+	caught_in_syscall(s, t);
 	if (ptrace(PTRACE_GETEVENTMSG, t->tid, NULL, &tid))
 		return soft_unless_killed(-errno);
 	flags = clone_flags(t, event);
@@ -82,13 +84,13 @@ static int on_exec(struct soft *s, struct soft_thread *t)
 	unsigned long old = 0;
 	struct soft_thread *o;
 
-	caught_in_syscall(t);
+	caught_in_syscall(s, t);
 	if (ptrace(PTRACE_GETEVENTMSG, t->tid, NULL, &old))
 		return soft_unless_killed(-errno);
 	/* Another thread's execve: it goes on under the number of the first. */
 	o = (pid_t)old == t->tid ? NULL : soft_table_find(s, (pid_t)old);
 	if (o) {
-		caught_in_syscall(o);
+		caught_in_syscall(s, o);
 		soft_table_remove(s, o);
 	}
 	soft_thread_cut(t);
@@ -148,7 +150,7 @@ static int on_group_stop(struct soft *s, struct soft_thread *t)
 			return soft_let_go(s, t, PTRACE_CONT, 0);
 		if (t->mode != SOFT_USER || t->restarting || soft_peek_ip(t, &ip) ||
 		    ip == t->insn.ip)
-			return soft_detach_thread(s, t, 0);
+			return soft_leave(s, t, 0);
 		return soft_step(s, t, 0);
 	}
 	t->listening = true;
@@ -162,6 +164,8 @@ static int on_event_stop(struct soft *s, struct soft_thread *t, int sig)
 
 	if (sig != SIGTRAP || (s->detaching && t->mode == SOFT_USER))
 		return on_group_stop(s, t);
+	if (t->mode == SOFT_AWAY)
+		return soft_away_halted(s, t);
 	err = t->running ? soft_block_paused(t) : 0;
 	if (!err && t->mode != SOFT_NEW)
 		return soft_resume(s, t, 0);

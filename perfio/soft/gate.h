@@ -8,16 +8,19 @@
 
 struct soft_gate {
 	uint64_t left; /* so many more; 0: tracing has ended */
+	bool paused;
 };
 
-static inline void soft_gate_init(struct soft_gate *g, uint64_t max_instructions)
+static inline void soft_gate_init(struct soft_gate *g, uint64_t max_instructions, bool paused)
 {
-	*g = (struct soft_gate){ .left = max_instructions ? max_instructions : UINT64_MAX };
+	*g = (struct soft_gate){ .left = max_instructions ? max_instructions : UINT64_MAX,
+				 .paused = paused };
 }
 
+/* For now. */
 static inline bool soft_gate_shut(const struct soft_gate *g)
 {
-	return !g->left;
+	return !g->left || g->paused;
 }
 
 /* One was traced. True: it was the last. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfio/soft/resume.h"
+#include "perfio/soft/away.h"
 #include "perfio/soft/block.h"
 #include "perfio/soft/wait.h"
 
@@ -32,6 +33,18 @@ int soft_peek(const struct soft_thread *t, size_t at, uint64_t *ret)
 int soft_peek_regs(const struct soft_thread *t, struct user_regs_struct *ret)
 {
 	return ptrace(PTRACE_GETREGS, t->tid, NULL, ret) ? -errno : 0;
+}
+
+/* Linux 6.1 include/linux/errno.h: never seen by the program, only by its tracer. */
+enum { ERESTARTSYS = 512, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK = 516 };
+
+bool soft_restarts(const struct user_regs_struct *r)
+{
+	long long v = (long long)r->rax;
+
+	return (long long)r->orig_rax >= 0 &&
+	       (v == -ERESTARTSYS || v == -ERESTARTNOINTR || v == -ERESTARTNOHAND ||
+		v == -ERESTART_RESTARTBLOCK);
 }
 
 int soft_regs(struct soft_thread *t)
@@ -131,21 +144,26 @@ static int detach(struct soft *s, struct soft_thread *t)
 	return soft_unless_killed(err);
 }
 
-static int detach_all(struct soft *s, struct soft_mem *m)
+static int leave_all(struct soft *s, struct soft_mem *m)
 {
 	int err = 0;
 
-	for (size_t i = s->nr_live; i-- > 0 && !err;)
-		if (s->live[i]->mem == m && s->live[i]->parked)
-			err = detach(s, s->live[i]);
+	for (size_t i = s->nr_live; i-- > 0 && !err;) {
+		struct soft_thread *t = s->live[i];
+
+		if (t->mem == m && t->parked)
+			err = s->detaching ? detach(s, t) : soft_away_go(s, t);
+	}
 	return err;
 }
 
-int soft_detach_thread(struct soft *s, struct soft_thread *t, int sig)
+int soft_leave(struct soft *s, struct soft_thread *t, int sig)
 {
 	struct soft_mem *m;
 	int err;
 
+	if (t->running) /* it has met a plant, and has yet to tell */
+		return soft_let_go(s, t, PTRACE_SYSCALL, sig);
 	t->signal = sig;
 	if (!t->mem)
 		return detach(s, t);
@@ -153,9 +171,9 @@ int soft_detach_thread(struct soft *s, struct soft_thread *t, int sig)
 	if (needs_plants(s, t->mem))
 		return 0;
 	m = soft_mem_get(t->mem);
-	m->stepped = true;
+	m->stepped |= s->detaching;
 	soft_plants_withdraw(&m->plants, 0, UINT64_MAX, 0);
-	err = detach_all(s, m);
+	err = leave_all(s, m);
 	soft_mem_put(m);
 	return err;
 }
@@ -175,9 +193,11 @@ static int inject(struct soft *s, struct soft_thread *t, int sig)
 int soft_resume(struct soft *s, struct soft_thread *t, int sig)
 {
 	if (s->detaching)
-		return soft_detach_thread(s, t, sig);
+		return soft_leave(s, t, sig);
 	if (t->mode == SOFT_FREE || t->mode == SOFT_EXITING)
 		return soft_let_go(s, t, PTRACE_CONT, sig);
+	if (soft_away_wanted(s))
+		return soft_leave(s, t, sig);
 	if (sig)
 		return inject(s, t, sig);
 	if (t->mode != SOFT_USER || t->insn.cls == SOFT_SYSCALL)

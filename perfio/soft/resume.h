@@ -6,6 +6,7 @@
 #include "perfio/soft/remap.h"
 #include "perfio/soft/tracer.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/user.h>
@@ -19,6 +20,11 @@ __attribute__((warn_unused_result))
 int soft_peek_ip(const struct soft_thread *t, uint64_t *ret);
 __attribute__((warn_unused_result))
 int soft_peek_regs(const struct soft_thread *t, struct user_regs_struct *ret);
+
+/* All instructions that enter the kernel have so many bytes. */
+enum { SOFT_ENTRY_LEN = 2 };
+/* Of a thread that was in a system call: the kernel will go back to it by itself. */
+bool soft_restarts(const struct user_regs_struct *r);
 
 /* t->regs, of this stop. */
 __attribute__((warn_unused_result))
@@ -41,10 +47,10 @@ int soft_resume_at(struct soft *s, struct soft_thread *t, uint64_t ip);
 /* Unstepped, until it executes another program. */
 __attribute__((warn_unused_result))
 int soft_resume_free(struct soft *s, struct soft_thread *t);
-/* Without us, once no thread of its memory is left that needs what is planted there; a signal
- * that was to be delivered still is. */
+/* Untraced, for good or for now, once no thread of its memory is left that needs what is planted
+ * there; a signal that was to be delivered still is. */
 __attribute__((warn_unused_result))
-int soft_detach_thread(struct soft *s, struct soft_thread *t, int sig);
+int soft_leave(struct soft *s, struct soft_thread *t, int sig);
 
 /* events.c: a PTRACE_EVENT stop. */
 __attribute__((warn_unused_result))

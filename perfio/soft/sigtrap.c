@@ -141,12 +141,22 @@ void soft_sigtrap_return(struct soft_sigtrap *g, const struct user_regs_struct *
 		soft_sigtrap_hide(g);
 }
 
-/* The mask stays, and so does what is ignored, unless we have caused it to be forgotten. */
-void soft_sigtrap_exec(struct soft_sigtrap *g)
+void soft_sigtrap_unknown(struct soft_sigtrap *g)
 {
 	g->blocked = true; /* maybe: to be looked at on the way out */
 	g->shown = true;
+}
+
+/* The mask stays, and so does what is ignored, unless we have caused it to be forgotten. */
+void soft_sigtrap_exec(struct soft_sigtrap *g)
+{
+	soft_sigtrap_unknown(g);
 	g->hand->ignores |= in_status(g->tid, "SigIgn", SIGTRAP);
+}
+
+bool soft_sigtrap_ignores(const struct soft_sigtrap *g, const siginfo_t *si)
+{
+	return g->hand->ignores && si->si_code <= 0 && !soft_sigtrap_caught(g, SIGTRAP);
 }
 
 bool soft_sigtrap_takes(struct soft_sigtrap *g, const siginfo_t *si)

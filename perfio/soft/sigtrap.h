@@ -49,9 +49,14 @@ void soft_sigtrap_enter(struct soft_sigtrap *g);
  * not of this machine. */
 void soft_sigtrap_return(struct soft_sigtrap *g, const struct user_regs_struct *r,
 			 const struct soft_mem *m, bool any);
+/* It is in the kernel, with a mask that nobody has looked at. */
+void soft_sigtrap_unknown(struct soft_sigtrap *g);
 /* It has executed a program. */
 void soft_sigtrap_exec(struct soft_sigtrap *g);
 
+/* A SIGTRAP comes to a thread whose calls we do not see: the program ignores it, though the kernel
+ * has forgotten. */
+bool soft_sigtrap_ignores(const struct soft_sigtrap *g, const siginfo_t *si);
 /* A SIGTRAP is to be delivered that is no trap of the thread's own. True: not now, or never. */
 bool soft_sigtrap_takes(struct soft_sigtrap *g, const siginfo_t *si);
 /* Has the program a handler for sig? */

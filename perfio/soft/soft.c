@@ -73,7 +73,7 @@ int soft_new(struct soft **ret, const struct soft_config *c)
 			goto out;
 	}
 	s->cfg.ip_log = s->ip_log;
-	soft_gate_init(&s->gate, c->max_instructions);
+	soft_gate_init(&s->gate, c->max_instructions, c->paused);
 	err = soft_ptenc_init(&s->enc, c->psb_bytes, c->tsc, c->noretcomp);
 	if (err)
 		goto out;
@@ -248,7 +248,7 @@ int soft_run(struct soft *s, unsigned max_stops, uint64_t max_ns)
 			return s->nr_live ? SOFT_IDLE : SOFT_DONE;
 		if (err < 0)
 			return err;
-		if (soft_gate_shut(&s->gate)) {
+		if (!s->gate.left) {
 			end_traces(s);
 			return s->nr_live ? SOFT_FULL : SOFT_DONE;
 		}

@@ -41,6 +41,7 @@ struct soft_config {
 	size_t window;
 	bool pin;	    /* keep tracer and traced threads on one cpu */
 	bool step;	    /* stop at every instruction */
+	bool paused;	    /* begin as after soft_pause() */
 	/* After so many instructions of all threads together nothing more is traced; 0: no end. */
 	uint64_t max_instructions;
 	bool note_stops;    /* for soft_stops_peek() */
@@ -95,6 +96,15 @@ int soft_run(struct soft *s, unsigned max_stops, uint64_t max_ns);
 int soft_detach(struct soft *s);
 /* Send sig to the first process and go on tracing (to end it). 0 or -errno. */
 int soft_kill(struct soft *s, int sig);
+
+/* Nothing more is traced: stretches of trace end where their threads are, and the threads, which
+ * are still followed, run at their own speed. */
+void soft_pause(struct soft *s);
+/* Each thread is traced again from where it is now, or, in the kernel, from where it comes back:
+ * system calls that it sleeps in are cut short and begin anew, as by SIGSTOP and SIGCONT. 0 or
+ * -errno of a failure that ends tracing. */
+__attribute__((warn_unused_result))
+int soft_go_on(struct soft *s);
 
 /* waitpid() status of the child given to soft_start(); false while it lives. */
 bool soft_exit_status(const struct soft *s, int *ret);

@@ -105,7 +105,8 @@ static bool will_be_announced(const struct soft *s, pid_t pid, pid_t parent)
 	for (size_t i = 0; i < s->nr_live; i++) {
 		const struct soft_thread *t = s->live[i];
 
-		if ((t->pid == pid || t->pid == parent) && t->mode == SOFT_KERNEL)
+		if ((t->pid == pid || t->pid == parent) &&
+		    (t->mode == SOFT_KERNEL || t->mode == SOFT_AWAY))
 			return true;
 	}
 	return false;

@@ -23,6 +23,7 @@ enum soft_mode {
 	SOFT_NEW,     /* just cloned: its first stop tells where it begins */
 	SOFT_USER,    /* insn is what it runs next, or was told to run */
 	SOFT_KERNEL,  /* in a system call; where it returns is not known yet */
+	SOFT_AWAY,    /* away.h */
 	SOFT_EXITING, /* ran its last instruction */
 	SOFT_GONE,
 };

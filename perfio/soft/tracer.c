@@ -6,6 +6,7 @@
  * ptrace(2), "Stopped states"; order of stops: Linux 6.1 kernel/signal.c get_signal(),
  * kernel/entry/common.c.
  */
+#include "perfio/soft/away.h"
 #include "perfio/soft/block.h"
 #include "perfio/soft/resume.h"
 #include "perfio/soft/wait.h"
@@ -24,8 +25,6 @@ enum { OPTIONS = PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC 
 
 /* Linux 6.1 arch/x86/include/asm/segment.h: __USER32_CS. */
 enum { CS_32BIT = 0x23 };
-/* Linux 6.1 include/linux/errno.h: never seen by the program, only by its tracer. */
-enum { ERESTARTSYS = 512, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK = 516 };
 
 enum { TRAP_FLAG = 0x100 };
 
@@ -59,15 +58,6 @@ static void note_mappings(struct soft *s, struct soft_thread *t,
 	}
 }
 
-static bool restarts(const struct user_regs_struct *r)
-{
-	long long v = (long long)r->rax;
-
-	return (long long)r->orig_rax >= 0 &&
-	       (v == -ERESTARTSYS || v == -ERESTARTNOINTR || v == -ERESTARTNOHAND ||
-		v == -ERESTART_RESTARTBLOCK);
-}
-
 /* The system call at t->insn, if there is one, is over. */
 static int returned(struct soft *s, struct soft_thread *t)
 {
@@ -79,15 +69,14 @@ static int returned(struct soft *s, struct soft_thread *t)
 	if (r.cs == CS_32BIT)
 		return soft_resume_free(s, t);
 	note_mappings(s, t, &r);
-	if (!restarts(&r)) {
+	if (!soft_restarts(&r)) {
 		soft_sigtrap_return(&t->trap, &r, t->mem, t->insn.legacy);
 		return soft_resume_at(s, t, r.rip);
 	}
-	/* All instructions that enter the kernel have two bytes. */
 	t->mode = SOFT_USER;
 	t->injected = false;
 	t->restarting = true;
-	soft_thread_goto(t, r.rip - 2);
+	soft_thread_goto(t, r.rip - SOFT_ENTRY_LEN);
 	return soft_resume(s, t, 0);
 }
 
@@ -286,6 +275,8 @@ int soft_tracer_stop(struct soft *s, struct soft_thread *t, int status)
 	soft_stepped(t);
 	if (event)
 		return soft_event_stop(s, t, event, sig);
+	if (t->mode == SOFT_AWAY)
+		return soft_away_stop(s, t, sig);
 	if (sig == SIGTRAP)
 		return t->running ? on_run_trap(s, t) : on_trap(s, t);
 	if (sig == (SIGTRAP | 0x80))

@@ -53,7 +53,7 @@ if [ ! -e /sys/bus/event_source/devices/intel_pt ]; then
 	want 3 "$AUXREC" record -o f --filter 'filter 1/2' -- true
 	said 'the software source does not filter addresses'
 	want 3 "$AUXREC" record -o f -e intel_pt/aux-action=start-paused/ -- true
-	said 'the software source cannot be paused'
+	said 'the software source is paused by commands, not by events'
 fi
 want 2 "$AUXREC" record -o f -e intel_pt/aux-action=pause/ -- true
 said 'aux-action=start-paused'

@@ -417,16 +417,41 @@ static void snapshots_need_a_flight_and_a_file(void **state)
 	s.rotation.table = NULL;
 }
 
-static void the_software_source_is_not_paused(void **state)
+static void the_software_source_is_switched_as_an_event(void **state)
 {
+	const struct soft_config c = { .psb_bytes = 4096 };
+
 	(void)state;
-	s.source.soft = (struct soft *)&s; /* is looked at by nobody */
-	assert_int_equal(control_pause(&s, CONTROL_ASKED), -EOPNOTSUPP);
-	assert_int_equal(control_resume(&s, CONTROL_ASKED), -EOPNOTSUPP);
-	assert_int_equal(control_enable(&s, NULL), -EOPNOTSUPP);
-	assert_int_equal(control_disable(&s, NULL), -EOPNOTSUPP);
-	assert_int_equal(control_disable(&s, "intel_ptx"), -EOPNOTSUPP);
-	assert_int_equal(s.control.paused, 0);
+	assert_int_equal(soft_new(&s.source.soft, &c), 0);
+	s.plan.cfg = &cfg;
+	s.plan.pt_name = (char *)"intel_pt/soft/u";
+	s.enabled = false;
+	assert_false(control_traces(&s)); /* --delay */
+	s.enabled = true;
+	assert_true(control_traces(&s));
+	assert_int_equal(control_pause(&s, CONTROL_ASKED), 0);
+	assert_false(control_traces(&s));
+	assert_int_equal(control_resume(&s, CONTROL_ASKED), 0);
+	assert_true(control_traces(&s));
+	assert_int_equal(control_disable(&s, NULL), 0);
+	assert_false(control_traces(&s));
+	assert_int_equal(control_enable(&s, "sched:sched_switch"), 0);
+	assert_false(control_traces(&s)); /* that one alone */
+	assert_int_equal(control_enable(&s, "intel_pt"), 0);
+	assert_true(control_traces(&s));
+	assert_int_equal(control_disable(&s, "intel_pt/soft/u"), 0);
+	assert_int_equal(control_pause(&s, CONTROL_ASKED), 0);
+	assert_int_equal(control_resume(&s, CONTROL_ASKED), 0);
+	assert_false(control_traces(&s));
+	assert_int_equal(control_pause(&s, CONTROL_ASKED), 0);
+	assert_int_equal(control_enable(&s, "intel_pt"), 0);
+	assert_true(control_traces(&s));
+	assert_false(control_counts(&s, TP));
+	assert_int_equal(control_enable(&s, NULL), 0);
+	assert_true(control_traces(&s) && control_counts(&s, TP));
+	assert_int_equal(control_disable(&s, "intel_ptx"), -ENOENT);
+	s.plan.pt_name = NULL;
+	soft_free(s.source.soft);
 	s.source.soft = NULL;
 }
 
@@ -441,7 +466,7 @@ int main(void)
 		T(a_failing_switch_is_told),
 		T(pauses_are_counted_once),
 		T(snapshots_need_a_flight_and_a_file),
-		T(the_software_source_is_not_paused),
+		T(the_software_source_is_switched_as_an_event),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

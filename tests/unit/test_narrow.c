@@ -416,7 +416,7 @@ static void actions_need_a_trace_of_the_kernel(void **state)
 	add_pt("aux-action=start-paused");
 	c.source = SOURCE_SOFT;
 	refused(EXIT_CANNOT);
-	tells("the software source cannot be paused");
+	tells("the software source is paused by commands, not by events");
 }
 
 static void hold(int pid, const char *comm)

@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A program that is paused runs at its own speed, with nothing of ours in it, and all that it does
+# before and after is in the trace: by control words, by ctl, after --start-paused and -D.
+set -eu
+. "$E2E/soft.sh"
+setarch -R true 2>/dev/null || soft_skip "setarch -R is not permitted"
+command -v nm >/dev/null || soft_skip "nm is not installed"
+soft_begin
+"$PROG/phases" >plain && soft_fail "phases ends with 0"
+
+# record DIR OPTION...: phases, which sends the words by itself.
+record() {
+	dir=$1
+	shift
+	mkdir -p "$dir/ips"
+	mkfifo "$dir/ctl" "$dir/ack"
+	status=0
+	env -i timeout 120 setarch -R "$AUXREC" record --source=soft "$@" \
+		--control "fifo:$dir/ctl,$dir/ack" --soft-ips "$dir/ips" -o "$dir/perf.data" -- \
+		"$PROG/phases" "$dir/ctl" "$dir/ack" >"$dir/out" 2>"$dir/err" || status=$?
+	[ "$status" = 8 ] || { cat "$dir/err" "$dir/out"; soft_fail "$dir ends with $status"; }
+	cmp plain "$dir/out" || soft_fail "$dir: other output"
+	! grep 'trace has gaps' "$dir/err" || soft_fail "$dir: not all was traced"
+}
+
+# in_functions DIR: instructions of the first thread in each of the three, and other processes.
+in_functions() {
+	nm "$PROG/phases" | python3 -c '
+import array, os, sys
+names = ["work_before", "work_between", "work_after"]
+where = {w[2]: int(w[0], 16) for w in map(str.split, sys.stdin) if len(w) == 3}
+ends = sorted(where.values())
+count = {n: 0 for n in names}
+lists = sorted(os.listdir(sys.argv[1]), key=lambda n: int(n.split(".")[0]))
+first = lists[0].split(".")[0]
+others = len({n.split(".")[0] for n in lists}) - 1
+v = array.array("Q")
+with open(os.path.join(sys.argv[1], first + "." + first), "rb") as f:
+    v.frombytes(f.read())
+for n in names:
+    end = next(e for e in ends if e > where[n])
+    count[n] = sum(where[n] <= ip < end for ip in v)
+print(*count.values(), others)' "$1/ips"
+}
+
+# all of the first and the last function, nothing of that between, nor of the child that ended then.
+record words
+soft_witness words
+words=$(in_functions words)
+first=${words%% *}
+[ "$first" -gt 1000 ] || soft_fail "only $first instructions before"
+[ "$words" = "$first 0 $first 1" ] || soft_fail "in functions: $words"
+
+record step --soft-step
+soft_libipt step
+[ "$(in_functions step)" = "$words" ] || soft_fail "stepped: $(in_functions step), not $words"
+
+record later --start-paused
+soft_libipt later
+[ "$(in_functions later)" = "0 0 $first 1" ] || soft_fail "later: $(in_functions later)"
+
+# A delay, and a limit: in between it is traced, then it runs on. Traced from the start, or to the
+# end, it would take days.
+mkdir -p delay/ips
+timeout 120 "$AUXREC" record --source=soft -D 100 --max-instructions 5000 --soft-ips delay/ips \
+	-o delay/perf.data -- "$PROG/spin" 500000000 >delay/out 2>delay/err ||
+	{ cat delay/err; soft_fail "spin ends with $?"; }
+[ "$(cat delay/ips/* | wc -c)" = 40000 ] || soft_fail "delay: $(wc -c delay/ips/*)"
+soft_witness delay
+
+# By ctl, while a shell waits in a system call; what it executes is traced from its beginning.
+mkdir -p ctl/ips
+mkfifo gate
+# shellcheck disable=SC2016 # the inner shell's
+"$AUXREC" record --source=soft --start-paused --socket=s --soft-ips ctl/ips -o ctl/perf.data -- \
+	sh -c 'read -r x <gate; exec "$0" 50' "$PROG/spin" >ctl/out 2>ctl/err &
+rec=$!
+trap 'kill $rec 2>/dev/null' EXIT
+for _ in $(seq 200); do
+	"$AUXREC" ctl -s s ping 2>/dev/null && break
+	sleep 0.05
+done
+"$AUXREC" ctl -s s status >said
+grep -q 'paused (asked)' said || { cat said; soft_fail "it is not paused"; }
+grep -q 'intel_pt/soft/u: off' said || { cat said; soft_fail "it counts"; }
+for word in resume pause pause resume resume; do
+	"$AUXREC" ctl -s s "$word" >said || { cat said; soft_fail "ctl $word"; }
+done
+echo go >gate
+status=0
+wait $rec || status=$?
+trap - EXIT
+[ "$status" = 0 ] || { cat ctl/err; soft_fail "sh ends with $status"; }
+soft_witness ctl
+mkdir spin
+env -i "$AUXREC" record --source=soft --soft-ips spin -o spin.data -- "$PROG/spin" 50 >out 2>err
+[ "$(cat ctl/ips/* | wc -c)" -gt "$(cat spin/* | wc -c)" ] || soft_fail "ctl: not all of spin"
+
+# Paused to the end: it is let go as it is.
+# shellcheck disable=SC2016
+"$AUXREC" record --source=soft --start-paused -o none -- sh -c 'kill -INT $PPID; sleep 60' 2>err &&
+	soft_fail "a signal is not told"
+grep -q ' 0 instructions' err || { cat err; soft_fail "something was traced"; }
