@@ -224,9 +224,9 @@ static int check_rule(struct parser *ps, const struct rule *r)
 	if (!v)
 		return 0;
 	if (!pio_pmu_cap(ps->p, r->cap, &can) || !can)
-		what = "not supported by this CPU";
+		what = "not supported by this PMU";
 	else if (r->values && !has_bit(ps->p, r->values, v))
-		what = "value not supported by this CPU";
+		what = "value not supported by this PMU";
 	return what ? wrong(ps, r->term, strlen(r->term), what) : 0;
 }
 
@@ -241,7 +241,7 @@ static int check_intel_pt(struct parser *ps)
 	}
 	/* 0 is a period like any other once MTC is on. */
 	if (get(ps, "mtc") && !has_bit(ps->p, "mtc_periods", get(ps, "mtc_period")))
-		return wrong(ps, "mtc_period", 10, "value not supported by this CPU");
+		return wrong(ps, "mtc_period", 10, "value not supported by this PMU");
 	if (get(ps, "fup_on_ptw") && !get(ps, "ptw"))
 		return wrong(ps, "fup_on_ptw", 10, "needs the term ptw");
 	if (get(ps, "branch") && !get(ps, "pt"))

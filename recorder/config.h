@@ -76,6 +76,8 @@ struct rec_config {
 	const char *ip_log;
 	uint64_t max_instructions; /* of the software source: then the command runs on; 0: none */
 	bool no_switches; /* the software source leaves them out */
+	uint64_t soft_overflow; /* its trace overflows every so many bytes; 0: not */
+	bool soft_ptwrite; /* it carries out ptwrite */
 	bool soft_step; /* the software source stops at every instruction */
 	bool filter_trigger; /* the last event before --filter was a trigger's */
 	char *filter;  /* --filter of the AUX event, as typed, or NULL */

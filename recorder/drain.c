@@ -101,25 +101,23 @@ static int put_chunk(struct session *s, size_t i, const struct source_chunk *c)
 	return err;
 }
 
+/* A queue of the software source holds more than what one look at it shows. */
 static int drain_queue(struct session *s, size_t i, bool last)
-{
-	struct source_chunk c;
-
-	source_peek(&s->source, i, last, &c);
-	return c.nv ? put_chunk(s, i, &c) : 0;
-}
-
-int drain_queue_whole(struct session *s, size_t i)
 {
 	struct source_chunk c;
 	int err = 0;
 
 	do {
-		source_peek(&s->source, i, true, &c);
+		source_peek(&s->source, i, last, &c);
 		if (c.nv)
 			err = put_chunk(s, i, &c);
 	} while (c.nv && !err);
 	return err;
+}
+
+int drain_queue_whole(struct session *s, size_t i)
+{
+	return drain_queue(s, i, true);
 }
 
 /* The ring's bytes become spans: counted, and with their MMAP2 records completed. */

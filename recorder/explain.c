@@ -151,6 +151,19 @@ void explain_aux_pmus(const struct pio_sys *sys)
 		 "auxrec record -a records context switches");
 }
 
+/* Of a capability that is a set of values. */
+static void explain_values(const struct pio_pmu *p, const char *cap)
+{
+	struct line line = { 0 };
+	uint64_t v = 0;
+
+	(void)pio_pmu_cap(p, cap, &v);
+	for (int i = 0; i < 64; i++)
+		if (v >> i & 1)
+			line_add(&line, " %d", i);
+	log_hint("%s:%s", cap, line.s);
+}
+
 void explain_terms(const struct pio_pmu *p)
 {
 	struct line line = { 0 };
@@ -160,8 +173,7 @@ void explain_terms(const struct pio_pmu *p)
 	log_hint("terms of %s:%s", p->name, line.s);
 	for (size_t i = 0; i < p->nr_caps; i++)
 		if (strstr(p->caps[i].name, "period") || strstr(p->caps[i].name, "threshold"))
-			log_hint("%s: bit mask of valid values 0x%s", p->caps[i].name,
-				 p->caps[i].value);
+			explain_values(p, p->caps[i].name);
 	log_hint("modifiers: u user space only, k kernel only");
 }
 

@@ -71,9 +71,8 @@ static int open_soft(struct session *s)
 	const struct plan *p = &s->plan;
 	struct soft_config c = {
 		.use_rdtsc = p->clockid < 0,
-		.psb_bytes = softpmu_psb_bytes(&p->pt),
-		.noretcomp = softpmu_noretcomp(&p->pt),
-		.tsc = softpmu_tsc(&p->pt),
+		.pt = softpmu_packets(&p->pt),
+		.ptwrite = s->cfg->soft_ptwrite,
 		.pin = true,
 		.window = s->cfg->snapshot ? plan_flight_len(p) : 0,
 		.step = s->cfg->soft_step,
@@ -82,8 +81,10 @@ static int open_soft(struct session *s)
 		.note_stops = p->has_switches,
 		.ip_log = s->cfg->ip_log,
 	};
-	int err = soft_new(&s->source.soft, &c);
+	int err;
 
+	c.pt.ovf_every = s->cfg->soft_overflow;
+	err = soft_new(&s->source.soft, &c);
 	if (err) {
 		log_err(err, "cannot set up the software source");
 		return EXIT_CANNOT;

@@ -42,6 +42,10 @@ static size_t add_what(struct opt *to, struct rec_config *c)
 		  "software source: also log every executed address" },
 		{ 0, "no-switch-events", NULL, OPT_FLAG, &c->no_switches, NULL,
 		  "software source: leave out context switches, which takes less time" },
+		{ 0, "soft-overflow", "SIZE", OPT_SIZE, &c->soft_overflow, NULL,
+		  "software source: lose packets after each SIZE bytes, as a full buffer does" },
+		{ 0, "soft-ptwrite", NULL, OPT_FLAG, &c->soft_ptwrite, NULL,
+		  "software source: carry out ptwrite where the CPU does not know it" },
 		{ 0, "soft-step", NULL, OPT_FLAG, &c->soft_step, NULL,
 		  "software source: stop at every instruction, not at branches only" },
 	};

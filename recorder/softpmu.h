@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "perfio/pmu.h"
+#include "perfio/soft/pt.h"
 
 /* 0 or -errno. pio_pmu_done() frees it. */
 __attribute__((warn_unused_result))
@@ -18,9 +19,7 @@ int softpmu_make(struct pio_pmu *ret, const struct pio_sys *sys);
 /* pt, branch, tsc, psb_period=3 (a PSB+ each 16 KiB). */
 void softpmu_defaults(struct pio_config *ret);
 /* What the finished configuration means. */
-uint32_t softpmu_psb_bytes(const struct pio_config *c);
-bool softpmu_noretcomp(const struct pio_config *c);
-bool softpmu_tsc(const struct pio_config *c);
+struct soft_pt_config softpmu_packets(const struct pio_config *c);
 /* Does the kernel's ring page convert rdtsc to perf time here? If not, the virtual TSC and
  * the sideband both use CLOCK_MONOTONIC_RAW. */
 bool softpmu_tsc_usable(const struct pio_sys *sys);

@@ -26,7 +26,7 @@ refuse "format/ includes a header that changes with the kernel" '#include <linux
 refuse "a library prints" '\b(printf|puts|perror|fprintf)\(' format/*.c perfio/*.c perfio/soft/*.c
 only 'jansson\.h' 'recorder/jtree\.[ch]'
 only 'libelf\.h|gelf\.h' 'perfio/(buildid|elfsym)\.c'
-only 'intel-pt\.h' 'perfio/soft/pt\.[ch]|recorder/decode/[a-z_]*\.[ch]'
+only 'intel-pt\.h' 'perfio/soft/ptput\.c|recorder/decode/[a-z_]*\.[ch]'
 only 'zstd\.h' 'format/(unz|zip)\.c'
 only '(traceevent/)?event-parse\.h' 'recorder/tepfields\.c'
 only 'Zydis/.*' 'perfio/soft/insn\.[ch]'

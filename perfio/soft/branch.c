@@ -26,7 +26,7 @@ bool soft_branch_is(const struct soft_insn *i)
 	}
 }
 
-static uint64_t value(const struct user_regs_struct *r, unsigned reg)
+uint64_t soft_register(const struct user_regs_struct *r, unsigned reg)
 {
 	switch (reg) {
 	case 0: return r->rax;
@@ -78,21 +78,21 @@ static bool jumps(const struct soft_insn *i, struct user_regs_struct *r)
 	}
 }
 
-static uint64_t address(const struct soft_insn *i, const struct user_regs_struct *r)
+uint64_t soft_operand_address(const struct soft_insn *i, const struct user_regs_struct *r)
 {
 	const struct soft_operand *o = &i->from;
-	uint64_t a = o->base == SOFT_REG_RIP ? soft_insn_end(i) : value(r, o->base);
+	uint64_t a = o->base == SOFT_REG_RIP ? soft_insn_end(i) : soft_register(r, o->base);
 
-	return a + (value(r, o->index) << o->scale) + (uint64_t)(int64_t)o->disp +
-	       value(r, o->seg);
+	a += (soft_register(r, o->index) << o->scale) + (uint64_t)(int64_t)o->disp;
+	return (i->sized ? (uint32_t)a : a) + soft_register(r, o->seg);
 }
 
 static bool operand(const struct soft_insn *i, const struct user_regs_struct *r,
 		    const struct soft_branch_mem *m, uint64_t *ret)
 {
 	if (i->from.memory)
-		return m->read(m->arg, address(i, r), ret);
-	*ret = value(r, i->from.base);
+		return m->read(m->arg, soft_operand_address(i, r), ret);
+	*ret = soft_register(r, i->from.base);
 	return true;
 }
 

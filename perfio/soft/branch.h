@@ -30,4 +30,10 @@ __attribute__((warn_unused_result))
 bool soft_branch(const struct soft_insn *i, struct user_regs_struct *r,
 		 const struct soft_branch_mem *m);
 
+/* What i, which has one, reads its operand from. With an address-size prefix (`sized`) the address
+ * is one of 32 bits. */
+uint64_t soft_operand_address(const struct soft_insn *i, const struct user_regs_struct *r);
+/* The register of that number (enum soft_reg). */
+uint64_t soft_register(const struct user_regs_struct *r, unsigned reg);
+
 #endif

@@ -42,6 +42,8 @@ static enum soft_class by_mnemonic(const ZydisDecodedInstruction *z)
 	case ZYDIS_MNEMONIC_PUSHF:
 	case ZYDIS_MNEMONIC_PUSHFQ:
 		return SOFT_PUSHF;
+	case ZYDIS_MNEMONIC_PTWRITE:
+		return SOFT_PTWRITE;
 	case ZYDIS_MNEMONIC_UD0:
 	case ZYDIS_MNEMONIC_UD1:
 	case ZYDIS_MNEMONIC_UD2:
@@ -141,6 +143,8 @@ static void depends(struct soft_insn *i, const ZydisDecodedInstruction *z)
 		break;
 	case SOFT_JMP_IND:
 	case SOFT_CALL_IND:
+	case SOFT_PTWRITE:
+		i->wide = z->raw.rex.W;
 		operand(&i->from, z);
 		break;
 	default:

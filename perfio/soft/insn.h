@@ -27,6 +27,7 @@ enum soft_class {
 	SOFT_INT,     /* int3 and its kin: the program's own trap */
 	SOFT_SHADOW,  /* may swallow the trap that should follow it */
 	SOFT_PUSHF,   /* shows the program the trap flag */
+	SOFT_PTWRITE, /* writes its operand into the trace */
 	SOFT_ALONE,   /* may fault or go elsewhere by its nature: ud2, hlt, xbegin */
 };
 
@@ -36,7 +37,7 @@ enum soft_cond { SOFT_IF_LOOPNE = 16, SOFT_IF_LOOPE, SOFT_IF_LOOP, SOFT_IF_RCXZ 
 /* Registers by their numbers in machine code: rax 0, rcx 1, ... r15 15, and then: */
 enum soft_reg { SOFT_REG_RIP = 16, SOFT_REG_FS, SOFT_REG_GS, SOFT_REG_NONE };
 
-/* What SOFT_JMP_IND and SOFT_CALL_IND read their target from. */
+/* What SOFT_JMP_IND and SOFT_CALL_IND read their target from, and SOFT_PTWRITE its value. */
 struct soft_operand {
 	bool memory; /* else: register `base` */
 	uint8_t base, index, seg; /* enum soft_reg */
@@ -52,9 +53,10 @@ struct soft_insn {
 	uint8_t cls; /* enum soft_class */
 	bool legacy; /* SYSCALL: int 0x80, whose numbers are those of i386 */
 	bool sized;  /* a branch with a size prefix, of which makers of CPUs think differently */
+	bool wide;   /* PTWRITE: of eight bytes, not four */
 	uint8_t cond;  /* JCC: enum soft_cond */
 	uint16_t pops; /* RET: bytes beside the address */
-	struct soft_operand from; /* JMP_IND, CALL_IND */
+	struct soft_operand from; /* JMP_IND, CALL_IND, PTWRITE */
 };
 
 /* Decode n bytes found at ip. */

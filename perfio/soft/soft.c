@@ -20,6 +20,8 @@
 #endif
 
 enum { PSB_MIN = 2048, PSB_MAX = 1 << 20 };
+/* Of cyc_thresh and mtc_period. */
+enum { RATE_MAX = 15 };
 /* Stops of one thread before others get a turn. */
 enum { QUANTUM = 5000 };
 /* How long a system call may take before we call the program idle, in ns. */
@@ -52,7 +54,9 @@ static int check_config(const struct soft_config *c)
 #ifndef __x86_64__
 	return -ENOTSUP;
 #endif
-	return c->psb_bytes >= PSB_MIN && c->psb_bytes <= PSB_MAX ? 0 : -EINVAL;
+	if (c->pt.psb_bytes < PSB_MIN || c->pt.psb_bytes > PSB_MAX)
+		return -EINVAL;
+	return c->pt.cyc_thresh > RATE_MAX || c->pt.mtc_period > RATE_MAX ? -EINVAL : 0;
 }
 
 int soft_new(struct soft **ret, const struct soft_config *c)
@@ -74,7 +78,7 @@ int soft_new(struct soft **ret, const struct soft_config *c)
 	}
 	s->cfg.ip_log = s->ip_log;
 	soft_gate_init(&s->gate, c->max_instructions, c->paused);
-	err = soft_ptenc_init(&s->enc, c->psb_bytes, c->tsc, c->noretcomp);
+	err = soft_ptenc_init(&s->enc, &c->pt);
 	if (err)
 		goto out;
 	*ret = s;

@@ -21,6 +21,8 @@
 #ifndef PERFIO_SOFT_SOFT_H
 #define PERFIO_SOFT_SOFT_H
 
+#include "perfio/soft/pt.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,9 +35,8 @@ struct soft_config {
 	/* Clock of the virtual TSC: CLOCK_MONOTONIC_RAW in ns, or rdtsc where the kernel
 	 * gives a conversion. TSC packets hold its low 56 bits. */
 	bool use_rdtsc;
-	uint32_t psb_bytes; /* a PSB+ after at least so many bytes; 2048..1 MiB */
-	bool noretcomp;	    /* no return compression (config bit noretcomp) */
-	bool tsc;	    /* TSC packets (config bit tsc) */
+	struct soft_pt_config pt; /* psb_bytes: 2048..1 MiB */
+	bool ptwrite; /* carry out ptwrite where the CPU does not know it */
 	/* Flight recording: of each queue, at least the newest so many bytes are kept and not
 	 * much more; what is older is forgotten. 0: all is kept for the caller to drain. */
 	size_t window;
@@ -67,7 +68,7 @@ struct soft_stats {
  * ended first are forgotten first. Their queues are empty then, and of no thread. */
 enum { SOFT_DEAD_WINDOWS = 16 };
 
-/* 0, -ENOMEM, -EINVAL (psb_bytes), -ENOTSUP (not x86-64). */
+/* 0, -ENOMEM, -EINVAL (pt), -ENOTSUP (not x86-64). */
 __attribute__((warn_unused_result))
 int soft_new(struct soft **ret, const struct soft_config *c);
 /* Detaches what is left (the kernel kills it: PTRACE_O_EXITKILL), frees all. NULL is fine. */

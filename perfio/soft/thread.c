@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfio/soft/thread.h"
+#include "perfio/soft/ptwrite.h"
 
 /* Several swallowed traps in a row: cpuid after cpuid. */
 enum { SHADOW_MAX = 4 };
@@ -82,6 +83,8 @@ static void account(struct soft_thread *t, const struct soft_insn *i, uint64_t i
 	soft_iplog_add(&t->log, i->ip);
 	t->stats->instructions++;
 	write_branch(&t->pt, i, ip);
+	if (i->cls == SOFT_PTWRITE)
+		soft_ptwrite_ran(t, i);
 	if (soft_gate_passed(t->gate))
 		soft_pt_cut(&t->pt, ip);
 }

@@ -8,6 +8,7 @@
  */
 #include "perfio/soft/away.h"
 #include "perfio/soft/block.h"
+#include "perfio/soft/ptwrite.h"
 #include "perfio/soft/resume.h"
 #include "perfio/soft/wait.h"
 
@@ -118,6 +119,8 @@ static int on_signal(struct soft *s, struct soft_thread *t, int sig)
 		soft_thread_ran(t, ip);
 		soft_thread_goto(t, ip);
 	}
+	if (s->cfg.ptwrite && soft_ptwrite_carry(t, sig))
+		sig = 0;
 	return soft_resume(s, t, sig);
 }
 

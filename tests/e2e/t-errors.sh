@@ -76,7 +76,7 @@ if [ ! -e /sys/bus/event_source/devices/intel_pt ]; then
 	said "event 'intel_pt/tsk/u': unknown term: 'tsk'"
 	said 'terms of intel_pt:'
 	want 2 "$AUXREC" record -e 'intel_pt/psb_period=9/u' -- true
-	said 'psb_periods: bit mask of valid values'
+	said 'psb_periods: 0 1 2 3 4 5'
 	want 2 "$AUXREC" record --source=soft -a
 	want 2 "$AUXREC" record -D 10 --source=soft -- true
 fi

@@ -114,7 +114,7 @@ static inline void image_take_info(struct image *m, const struct pd_file *f,
 	m->shift = (unsigned int)pd_64(w + 8) & 63;
 	m->mult = pd_64(w + 16);
 	m->zero = pd_64(w + 24);
-	m->timeless = !pd_64(w + 32);
+	m->timeless = !pd_64(w + 32) || !(config & pd_64(w + 40));
 	bits = pd_64(w + 11 * 8);
 	m->mtc_freq = (uint8_t)(bits ? (config & bits) / (bits & -bits) : 0);
 	m->ctc_n = (uint32_t)pd_64(w + 12 * 8);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ptflow [-b] FILE IPDIR
+ * ptflow [-b] [-o] [-w] FILE IPDIR
  *
  * Decodes every Intel PT queue of a perf.data file with libipt and compares the
  * instructions with lists of executed addresses: IPDIR/PID.TID, u64 little-endian. With
  * -b the block decoder is used, which tells first and last address and the length of each
- * block only.
+ * block only. With -o trace may be lost in overflows: what is between two of them must be in
+ * the list, all of it, behind what was before. With -w each value of a PTWRITE is told: thread,
+ * TSC, address, value.
  *
  * Exit: 0 all the same, 1 a difference or a decode error, 2 usage or nothing was
  * compared.
@@ -32,6 +34,8 @@ struct flow {
 		uint64_t offset;
 	} *mark;
 	size_t nr_marks;
+	size_t *cut; /* numbers of instructions at overflows */
+	size_t nr_cuts;
 	unsigned int errors[pte_bad_cpu + 1], nr_errors;
 	char first_error[200];
 };
@@ -46,7 +50,7 @@ struct list {
 	bool claimed;
 };
 
-static bool block_mode;
+static bool block_mode, lossy, tell_writes;
 
 static void note_offset(struct flow *f, uint64_t offset)
 {
@@ -124,6 +128,18 @@ static void configure(const struct flow *f, struct pt_config *ret)
 	ret->nom_freq = f->image->ratio;
 }
 
+static void note_event(struct flow *f, const struct pt_event *ev)
+{
+	if (ev->type == ptev_overflow) {
+		f->cut = pd_grow(f->cut, f->nr_cuts, sizeof(*f->cut));
+		f->cut[f->nr_cuts++] = f->n;
+	}
+	if (tell_writes && ev->type == ptev_ptwrite)
+		printf("ptwrite %u %llu %llx %llx\n", f->q->tid, (unsigned long long)f->now,
+		       (unsigned long long)ev->variant.ptwrite.ip,
+		       (unsigned long long)ev->variant.ptwrite.payload);
+}
+
 /* The two decoders have the same calls under other names; so have these two halves. */
 
 static int insn_events(struct flow *f, struct pt_insn_decoder *d, int status)
@@ -135,6 +151,8 @@ static int insn_events(struct flow *f, struct pt_insn_decoder *d, int status)
 		status = pt_insn_event(d, &ev, sizeof(ev));
 		if (status >= 0 && pt_insn_time(d, &tsc, NULL, NULL) >= 0)
 			note_time(f, tsc);
+		if (status >= 0)
+			note_event(f, &ev);
 	}
 	return status;
 }
@@ -196,6 +214,8 @@ static int block_events(struct flow *f, struct pt_block_decoder *d, int status)
 		status = pt_blk_event(d, &ev, sizeof(ev));
 		if (status >= 0 && pt_blk_time(d, &tsc, NULL, NULL) >= 0)
 			note_time(f, tsc);
+		if (status >= 0)
+			note_event(f, &ev);
 	}
 	return status;
 }
@@ -336,6 +356,39 @@ static bool arrange(struct flow *f, size_t n, const struct list *l, size_t pos)
 	return false;
 }
 
+/* Instructions from `from` to `to` are in the list, at *pos or behind it: moved behind them. */
+static bool find_part(const struct flow *f, const struct list *l, size_t from, size_t to,
+		      size_t *pos)
+{
+	for (size_t at = *pos; at + (to - from) <= l->n; at++) {
+		size_t i = from;
+
+		while (i < to && (f->ip[i] == HIDDEN || f->ip[i] == l->ip[at + i - from]))
+			i++;
+		if (i < to)
+			continue;
+		*pos = at + (to - from);
+		return true;
+	}
+	return false;
+}
+
+static bool judge_parts(const struct flow *f, const struct list *l)
+{
+	size_t pos = 0, from = 0, missing = 0;
+
+	for (size_t c = 0; c <= f->nr_cuts; c++) {
+		size_t to = c < f->nr_cuts ? f->cut[c] : f->n;
+
+		missing += !find_part(f, l, from, to, &pos);
+		from = to;
+	}
+	printf("queue %u pid %u tid %u: %zu instructions, %zu listed, %zu overflows, %zu parts "
+	       "not in the list, %u errors\n", f->q->idx, f->pid, f->q->tid, f->n, l->n,
+	       f->nr_cuts, missing, f->nr_errors);
+	return !missing && !f->nr_errors && f->nr_cuts && f->n < l->n;
+}
+
 static void show_mismatch(const struct flow *f, const struct list *l, size_t pos,
 			  size_t i)
 {
@@ -421,11 +474,13 @@ static bool judge_thread(struct flow *f, size_t n, struct list *lists, size_t nr
 	}
 	if (l)
 		l->claimed = true;
+	*ret_taken = k;
+	if (lossy)
+		return l && k == 1 && judge_parts(&f[0], l);
 	if (l && k > 1)
 		arrange(f, k, l, 0);
 	for (size_t i = 0; i < k; i++)
 		good &= judge(&f[i], l, i + 1 == k);
-	*ret_taken = k;
 	return good;
 }
 
@@ -439,9 +494,13 @@ int main(int argc, char **argv)
 	size_t n, nr_lists, taken, compared = 0;
 	bool good = true;
 
-	block_mode = argc > 1 && !strcmp(argv[1], "-b");
-	if (argc != 3 + block_mode)
-		pd_give_up("usage: ptflow [-b] FILE IPDIR");
+	for (int i = 1; i < argc - 2; i++) {
+		block_mode |= !strcmp(argv[i], "-b");
+		lossy |= !strcmp(argv[i], "-o");
+		tell_writes |= !strcmp(argv[i], "-w");
+	}
+	if (argc != 3 + block_mode + lossy + tell_writes)
+		pd_give_up("usage: ptflow [-b] [-o] [-w] FILE IPDIR");
 	pd_open(&file, argv[argc - 2]);
 	pd_inflate(&file);
 	image_load(&image, &file);

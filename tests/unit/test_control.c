@@ -419,7 +419,7 @@ static void snapshots_need_a_flight_and_a_file(void **state)
 
 static void the_software_source_is_switched_as_an_event(void **state)
 {
-	const struct soft_config c = { .psb_bytes = 4096 };
+	const struct soft_config c = { .pt.psb_bytes = 4096 };
 
 	(void)state;
 	assert_int_equal(soft_new(&s.source.soft, &c), 0);

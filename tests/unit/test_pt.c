@@ -32,10 +32,18 @@ enum { START_LEN = 16 + 8 + 2 + 4 + 2 + 2 + 5 };
 #define BASE 0x123456u
 #define TICKS 0x1122334455667788u
 
+static void make_as(struct world *w, const struct soft_pt_config *c)
+{
+	assert_int_equal(soft_ptenc_init(&w->enc, c), 0);
+	soft_pt_init(&w->pt, &w->enc);
+}
+
 static void make(struct world *w, bool tsc, bool noretcomp)
 {
-	assert_int_equal(soft_ptenc_init(&w->enc, 1000, tsc, noretcomp), 0);
-	soft_pt_init(&w->pt, &w->enc);
+	const struct soft_pt_config c = { .psb_bytes = 1000, .tsc = tsc, .branch = true,
+					  .noretcomp = noretcomp };
+
+	make_as(w, &c);
 }
 
 static int setup(void **state)

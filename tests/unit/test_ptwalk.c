@@ -406,13 +406,14 @@ static void libipt_sees_the_same_in_noise(void **state)
 
 static size_t make_trace(uint8_t *buf)
 {
+	const struct soft_pt_config c = { .psb_bytes = 512, .tsc = true, .branch = true };
 	struct soft_ptenc e;
 	struct soft_pt p;
 	uint64_t ip = 0x401000;
 	struct iovec v[2];
 	size_t n = 0;
 
-	assert_int_equal(soft_ptenc_init(&e, 512, true, false), 0);
+	assert_int_equal(soft_ptenc_init(&e, &c), 0);
 	soft_pt_init(&p, &e);
 	for (unsigned i = 0; i < 20000 && p.out.held < BIG - 4096; i++) {
 		soft_pt_at(&p, ip, i * UINT64_C(1000), random32() % 100 == 0);

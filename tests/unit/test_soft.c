@@ -31,8 +31,8 @@ struct world {
 };
 
 /* .step: of the tests that are running. */
-static struct soft_config plain = { .psb_bytes = 4096, .noretcomp = true,
-					  .tsc = true };
+static struct soft_config plain = { .pt = { .psb_bytes = 4096, .noretcomp = true,
+						 .tsc = true, .branch = true } };
 
 static int setup(void **state)
 {
@@ -146,7 +146,7 @@ static void compressed_returns_decode_as_they_ran(void **state)
 {
 	struct soft_config c = plain;
 
-	c.noretcomp = false;
+	c.pt.noretcomp = false;
 	run_whole(*state, TINY_FLOW, c, 0);
 }
 
@@ -154,7 +154,7 @@ static void a_trace_without_time_decodes_as_well(void **state)
 {
 	struct soft_config c = plain;
 
-	c.tsc = false;
+	c.pt.tsc = false;
 	run_whole(*state, TINY_FLOW, c, 0);
 }
 
@@ -232,7 +232,7 @@ static void a_dynamic_program_decodes_as_it_ran(void **state)
 	struct soft_config c = plain;
 
 	c.pin = true;
-	c.noretcomp = false;
+	c.pt.noretcomp = false;
 	if (access(path, X_OK))
 		skip();
 	assert_int_equal(softrun_begin(&w->run, &c, argv), 0);
@@ -442,15 +442,21 @@ static void programs_of_32_bits_run_unstepped(void **state)
 	judge(w);
 }
 
-static void odd_distances_of_psb_are_refused(void **state)
+static void packets_that_no_unit_writes_are_refused(void **state)
 {
 	struct soft_config c = plain;
 	struct soft *s = NULL;
 
 	(void)state;
-	c.psb_bytes = 2047;
+	c.pt.psb_bytes = 2047;
 	assert_int_equal(soft_new(&s, &c), -EINVAL);
-	c.psb_bytes = (1 << 20) + 1;
+	c.pt.psb_bytes = (1 << 20) + 1;
+	assert_int_equal(soft_new(&s, &c), -EINVAL);
+	c = plain;
+	c.pt.mtc_period = 16;
+	assert_int_equal(soft_new(&s, &c), -EINVAL);
+	c = plain;
+	c.pt.cyc_thresh = 16;
 	assert_int_equal(soft_new(&s, &c), -EINVAL);
 	assert_null(s);
 	soft_free(s);
@@ -494,7 +500,7 @@ int main(void)
 		T(a_stopped_spinner_is_detached_and_stays_stopped),
 		T(a_freed_source_leaves_no_process),
 		T(programs_of_32_bits_run_unstepped),
-		cmocka_unit_test(odd_distances_of_psb_are_refused),
+		cmocka_unit_test(packets_that_no_unit_writes_are_refused),
 		cmocka_unit_test(a_child_that_is_none_is_refused),
 	};
 

@@ -14,7 +14,8 @@ enum { WINDOW = 16 << 10, THREADS = 5000, PART = 4096 };
 
 static struct soft *begin(size_t window)
 {
-	const struct soft_config c = { .psb_bytes = 4096, .tsc = true, .window = window };
+	const struct soft_config c = { .pt = { .psb_bytes = 4096, .tsc = true, .branch = true },
+				       .window = window };
 	struct soft *s = NULL;
 
 	assert_int_equal(soft_new(&s, &c), 0);
