@@ -56,6 +56,7 @@ static int put_aux_records(struct session *s, const struct source_chunk *c, size
 	struct fmt_trailer t = {
 		.pid = (uint32_t)c->pid,
 		.tid = (uint32_t)c->tid,
+		.cpu = c->on_cpu,
 		.id = s->pt_id,
 	};
 

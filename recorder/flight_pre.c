@@ -72,7 +72,8 @@ static int copy(struct session *s, size_t i, struct source_chunk *first, struct 
 	uint8_t end[SOFT_END_MAX];
 
 	*first = (struct source_chunk){ .offset = q.offset, .cpu = -1, .pid = q.pid, .tid = q.tid,
-					.began = true, .began_ticks = q.start_ticks };
+					.began = true, .began_ticks = q.start_ticks,
+					.on_cpu = q.cpu < 0 ? 0 : (uint32_t)q.cpu };
 	fmt_put_zero(b, n);
 	if (!b->err)
 		(void)soft_queue_copy(s->source.soft, i, q.offset, b->data, n);

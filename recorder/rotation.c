@@ -177,6 +177,8 @@ static int drain_all(struct session *s)
 	s->rotation.dividing = true;
 	err = drain_round(s, true, false);
 	s->rotation.dividing = false;
+	if (s->source.soft)
+		soft_begin_anew(s->source.soft);
 	if (!err)
 		err = softswitch_put_counts(s);
 	return err;

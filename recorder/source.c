@@ -49,6 +49,7 @@ void source_peek(struct source *s, size_t i, bool last, struct source_chunk *ret
 		.nv = q.nv,
 		.began = q.started,
 		.began_ticks = q.start_ticks,
+		.on_cpu = q.cpu < 0 ? 0 : (uint32_t)q.cpu,
 	};
 }
 

@@ -30,8 +30,9 @@ struct source_chunk {
 	pid_t pid, tid;	 /* tid -1: a cpu's queue */
 	struct iovec v[2];
 	int nv;		 /* 0: nothing new */
-	bool began;	 /* soft: these are the queue's first bytes */
+	bool began;	 /* soft: these are the queue's first bytes in this file */
 	uint64_t began_ticks;
+	uint32_t on_cpu; /* soft: where its thread runs */
 };
 
 size_t source_nr_queues(const struct source *s);

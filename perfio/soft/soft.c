@@ -339,15 +339,21 @@ size_t soft_nr_queues(const struct soft *s)
 	return s->nr;
 }
 
+static struct soft_queue queue_of(const struct soft *s, const struct soft_thread *t)
+{
+	return (struct soft_queue){ .pid = t->pid, .tid = t->tid,
+				    .offset = t->pt.out.offset,
+				    .start_ticks = t->pt.start_ticks,
+				    .cpu = t->pin.on ? s->cpu : -1 };
+}
+
 void soft_queue_peek(struct soft *s, size_t i, bool flush, struct soft_queue *ret)
 {
 	struct soft_thread *t = s->all[i];
 
 	if (flush && t->pt.on)
 		soft_pt_flush(&t->pt);
-	*ret = (struct soft_queue){ .pid = t->pid, .tid = t->tid,
-				    .offset = t->pt.out.offset,
-				    .start_ticks = t->pt.start_ticks };
+	*ret = queue_of(s, t);
 	ret->nv = soft_bytes_peek(&t->pt.out, ret->v);
 	ret->started = ret->nv && !t->pushed;
 	t->pushed |= ret->started;
@@ -355,12 +361,8 @@ void soft_queue_peek(struct soft *s, size_t i, bool flush, struct soft_queue *re
 
 size_t soft_queue_kept(const struct soft *s, size_t i, struct soft_queue *ret)
 {
-	const struct soft_thread *t = s->all[i];
-
-	*ret = (struct soft_queue){ .pid = t->pid, .tid = t->tid,
-				    .offset = t->pt.out.offset,
-				    .start_ticks = t->pt.start_ticks };
-	return t->pt.out.held;
+	*ret = queue_of(s, s->all[i]);
+	return s->all[i]->pt.out.held;
 }
 
 size_t soft_queue_copy(const struct soft *s, size_t i, uint64_t from, void *to, size_t n)
@@ -395,6 +397,14 @@ void soft_divide(struct soft *s)
 		if (t->mode == SOFT_USER)
 			soft_thread_cut(t);
 		soft_pt_want_psb(&t->pt);
+	}
+}
+
+void soft_begin_anew(struct soft *s)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		s->all[i]->pushed = false;
+		s->all[i]->pt.begun = false;
 	}
 }
 

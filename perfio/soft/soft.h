@@ -118,6 +118,7 @@ struct soft_queue {
 	int nv;	      /* 0: nothing new */
 	bool started; /* true once, with the first bytes: the queue has just begun */
 	uint64_t start_ticks; /* when it began, on the virtual TSC */
+	int cpu; /* that its thread runs on; -1: not known */
 };
 size_t soft_nr_queues(const struct soft *s);
 /* What is new in queue i. Packets that are not complete yet (pending TNT bits) stay back
@@ -129,6 +130,9 @@ void soft_queue_release(struct soft *s, size_t i);
 /* End every stretch of trace here, as an interrupt would, and begin the next with a PSB+: what the
  * queues hold now and what will come are each readable alone, and tell no instruction twice. */
 void soft_divide(struct soft *s);
+
+/* Behind that: what comes next begins each queue anew. */
+void soft_begin_anew(struct soft *s);
 
 /* What queue i holds, without handing it out: pid, tid, offset and start_ticks; how many bytes. */
 size_t soft_queue_kept(const struct soft *s, size_t i, struct soft_queue *ret);

@@ -25,6 +25,10 @@ for f in $(in_order r); do
 	python3 -c 'import json, sys
 d = json.load(open("j"))
 sys.exit(not d["finished"])' || soft_fail "$f is not finished"
+	"$AUXREC" dump "$f" >dump
+	[ "$(grep -c ' ITRACE_START ' dump)" = \
+		"$(sed -n 's/.* AUXTRACE .* tid=\([0-9]*\).*/\1/p' dump | sort -u | wc -l)" ] ||
+		soft_fail "$f: not one ITRACE_START for each queue"
 done
 # shellcheck disable=SC2046
 soft_say joined "$E2E/rotated.py" $(in_order r) || soft_fail "the streams do not join"
