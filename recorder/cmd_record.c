@@ -12,6 +12,7 @@
 #include "recorder/cmd.h"
 #include "recorder/config.h"
 #include "recorder/eventarg.h"
+#include "recorder/front.h"
 #include "recorder/log.h"
 #include "recorder/opts.h"
 #include "recorder/recarg.h"
@@ -97,10 +98,11 @@ static int check(struct rec_config *c)
 	if (c->max_snapshots && !c->snapshot)
 		return usage("--max-snapshots needs --flight");
 	c->follow = c->command && !task && !c->all && (!c->cpus.n || c->per_thread);
-	if (c->ip_log && !c->follow)
-		return usage("--soft-ips needs a command that is recorded");
-	if (c->soft_step && !c->follow)
-		return usage("--soft-step needs a command that is recorded");
+	c->attach = c->source == SOURCE_SOFT && c->nr_pids && !c->cpus.n;
+	if (c->ip_log && !c->follow && !c->attach)
+		return usage("--soft-ips needs a command that is recorded, or --source=soft -p");
+	if (c->soft_step && !c->follow && !c->attach)
+		return usage("--soft-step needs a command that is recorded, or --source=soft -p");
 	if (c->no_switches && c->source != SOURCE_SOFT && c->source != SOURCE_AUTO)
 		return usage("--no-switch-events needs the software source: the others have them "
 			     "to tell whose the trace is");
@@ -133,6 +135,11 @@ static void config_done(struct rec_config *c)
 	free(c->tids);
 }
 
+static int record(struct rec_config *c)
+{
+	return session_run(&pio_kernel, c);
+}
+
 static int run(struct rec_config *c, char **command)
 {
 	int status;
@@ -142,7 +149,10 @@ static int run(struct rec_config *c, char **command)
 	status = check(c);
 	if (!status)
 		status = find_threads(c);
-	return status ? status : session_run(&pio_kernel, c);
+	if (status)
+		return status;
+	/* Who kills the process that was started kills no tracer of other people's programs. */
+	return c->attach ? front_run(c, record) : record(c);
 }
 
 int cmd_record(int argc, char **argv)

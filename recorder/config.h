@@ -35,6 +35,7 @@ struct rec_config {
 	bool follow;	/* the command is what is recorded, not only what says when to stop */
 	const char *output;
 	enum source_kind source;
+	bool attach; /* the software source traces the processes of -p */
 	bool all, per_thread, strict, sync;
 	/* Flight: rings keep the newest, and nothing is written before a snapshot is asked for. */
 	bool snapshot, snapshot_at_exit;
@@ -73,6 +74,7 @@ struct rec_config {
 	const char *socket; /* --socket, or NULL */
 	const char *control; /* --control, of a form that is good, or NULL */
 	bool kcore; /* a directory, with a copy of the kernel's code */
+	pid_t front; /* the process that the user sees, when it is another one, or 0 */
 	const char *ip_log;
 	uint64_t max_instructions; /* of the software source: then the command runs on; 0: none */
 	bool no_switches; /* the software source leaves them out */

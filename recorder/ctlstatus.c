@@ -353,7 +353,7 @@ static void set_state(json_t *o, const struct session *s, uint64_t now, int *err
 	set_bool(o, "ok", true, err);
 	set_number(o, "version", CTLSTATUS_VERSION, err);
 	jtree_set(o, "auxrec", json_string(AUXREC_VERSION), err);
-	set_number(o, "pid", (uint64_t)getpid(), err);
+	set_number(o, "pid", (uint64_t)(s->cfg->front ? s->cfg->front : getpid()), err);
 	jtree_set(o, "source", json_string(source_names[s->plan.source]), err);
 	jtree_set(o, "mode", json_string(s->flight.table ? "flight" : "full"), err);
 	set_bool(o, "perThread", !s->plan.cpus.n || s->source.soft, err);

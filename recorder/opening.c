@@ -89,6 +89,8 @@ static int open_soft(struct session *s)
 		log_err(err, "cannot set up the software source");
 		return EXIT_CANNOT;
 	}
+	if (s->cfg->attach)
+		return 0;
 	err = soft_start(s->source.soft, s->work.pid);
 	if (!err)
 		return 0;

@@ -66,9 +66,7 @@ static int refuse_pmu(const struct pio_sys *sys, const char *name, int err)
 
 static int soft_possible(const struct rec_config *cfg)
 {
-	if (!cfg->follow || cfg->per_thread)
-		return -EINVAL;
-	return 0;
+	return (cfg->follow || cfg->attach) && !cfg->per_thread ? 0 : -EINVAL;
 }
 
 static int choose_auto(struct plan *p, const struct pio_sys *sys, const struct event_arg *arg)
@@ -102,6 +100,17 @@ static int choose_auto(struct plan *p, const struct pio_sys *sys, const struct e
 	return 0;
 }
 
+static int refuse_soft(const struct rec_config *cfg)
+{
+	if (cfg->nr_tids && !cfg->nr_pids)
+		log_err(0, "-t cannot be used with the software source: its breakpoints are met by "
+			   "all threads of a process; -p traces them all");
+	else
+		log_err(0, "the software source traces a command that it starts itself, given "
+			   "after --, or the processes of -p: without -a, -C or --per-thread");
+	return EXIT_USAGE;
+}
+
 static int choose_source(struct plan *p, const struct pio_sys *sys)
 {
 	const struct event_arg *arg = aux_arg(p->cfg);
@@ -120,9 +129,7 @@ static int choose_source(struct plan *p, const struct pio_sys *sys)
 			return refuse_pmu(sys, arg->head, -ENOENT);
 		if (!soft_possible(p->cfg))
 			return 0;
-		log_err(0, "the software source traces a command that it starts itself: "
-			   "give one after --, without -a, -C, -p, -t or --per-thread");
-		return EXIT_USAGE;
+		return refuse_soft(p->cfg);
 	case SOURCE_NONE:
 		if (!arg)
 			return 0;

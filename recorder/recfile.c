@@ -156,7 +156,8 @@ static int put_id_index(struct session *s)
 	if (!ids)
 		return -ENOMEM;
 	if (s->source.soft)
-		ids[n++] = (struct fmt_id){ s->pt_id, 0, -1, s->work.pid };
+		ids[n++] = (struct fmt_id){ s->pt_id, 0, -1,
+					    s->cfg->follow ? s->work.pid : s->cfg->tids[0] };
 	for (size_t i = 0; i < s->set.nr_ev; i++)
 		for (size_t j = 0; j < s->set.ev[i].nr_fd; j++) {
 			const struct pio_fd *f = &s->set.ev[i].fd[j];

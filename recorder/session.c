@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "recorder/attachable.h"
 #include "recorder/cmd.h"
 #include "recorder/explain.h"
 #include "recorder/log.h"
@@ -178,7 +179,7 @@ static int run_soft(struct session *s)
 	int state = soft_run(s->source.soft, SOFT_STOPS, SOFT_NS);
 
 	if (state < 0) {
-		log_err(state, "tracing the command failed");
+		log_err(state, "tracing failed");
 		s->run_err = state;
 		return SOFT_DONE;
 	}
@@ -211,7 +212,7 @@ static bool over(struct session *s, bool tick)
 		return true;
 	if (trigger_waits(s))
 		return false;
-	if (s->source.soft)
+	if (s->source.soft && s->cfg->follow)
 		return s->work.reaped;
 	if (s->work.pid > 0 && workload_ended(&s->work))
 		return true;
@@ -371,6 +372,8 @@ static int start(struct session *s)
 
 	if (!err)
 		err = plan_make(&s->plan, s->sys, s->cfg);
+	if (!err)
+		err = attachable_check(s->cfg, &s->plan.limits);
 	if (err)
 		return err;
 	snprintf(s->version, sizeof(s->version), "auxrec %s (source: %s)", AUXREC_VERSION,
@@ -408,6 +411,18 @@ static int start(struct session *s)
 	return err ? err : opening_head(s);
 }
 
+/* What ran before is disturbed only now, when all is ready. */
+static int attach(struct session *s)
+{
+	for (size_t i = 0; s->cfg->attach && i < s->cfg->nr_pids; i++) {
+		int err = soft_attach(s->source.soft, s->cfg->pids[i]);
+
+		if (err)
+			return attachable_explain(&s->plan.limits, s->cfg->pids[i], err);
+	}
+	return 0;
+}
+
 static int record(struct session *s)
 {
 	int err;
@@ -438,7 +453,12 @@ static int record(struct session *s)
 		log_err(err, "cannot wait for what is recorded");
 		return EXIT_CANNOT;
 	}
+	err = attach(s);
+	if (err)
+		return err;
 	loop(s);
+	if (s->cfg->attach) /* what is written yet shall not keep them waiting */
+		(void)soft_detach(s->source.soft);
 	closing_file(s);
 	ctlserve_done(s); /* who has asked to stop sees that it is done */
 	end_command(s);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfio/soft/away.h"
+#include "perfio/soft/attach.h"
 #include "perfio/soft/resume.h"
 #include "perfio/soft/wait.h"
 
@@ -12,7 +13,8 @@ int soft_away_go(struct soft *s, struct soft_thread *t)
 	soft_sigtrap_enter(&t->trap);
 	soft_unpin(s, t);
 	t->mode = SOFT_AWAY;
-	t->parked = t->injected = t->restarting = false;
+	t->parked = t->injected = t->restarting = t->called = false;
+	t->wakes_at = 0;
 	t->insn = (struct soft_insn){ .cls = SOFT_BAD };
 	return soft_let_go(s, t, PTRACE_CONT, t->signal);
 }
@@ -24,6 +26,7 @@ static void welcome(struct soft *s, struct soft_thread *t)
 	soft_pin(s, t);
 	soft_quiesce(s, t);
 	soft_mem_changed(t->mem, 0, UINT64_MAX, true, 0);
+	soft_attach_renew(s, t->mem);
 }
 
 static int come_back(struct soft *s, struct soft_thread *t)
@@ -32,26 +35,28 @@ static int come_back(struct soft *s, struct soft_thread *t)
 
 	if (err)
 		return err;
-	welcome(s, t);
+	if (t->regs.cs == SOFT_CS_32BIT) {
+		soft_set_free(s, t);
+		return 0;
+	}
+	if (soft_attach_met(s, t)) /* it has slept all the time */
+		soft_pin(s, t);
+	else
+		welcome(s, t);
 	t->mode = SOFT_USER;
 	t->restarting = soft_restarts(&t->regs);
-	if (t->restarting) {
-		soft_sigtrap_unknown(&t->trap);
-		soft_thread_goto(t, t->regs.rip - SOFT_ENTRY_LEN);
-	} else {
-		soft_sigtrap_hide(&t->trap);
-		soft_thread_goto(t, t->regs.rip);
-	}
+	soft_sigtrap_unknown(&t->trap);
+	if (!t->restarting)
+		soft_sigtrap_return(&t->trap, &t->regs, t->mem, false);
+	soft_thread_goto(t, t->restarting ? t->regs.rip - SOFT_ENTRY_LEN : t->regs.rip);
 	return 0;
 }
 
 /* Others of its memory are traced already, and it met what is planted for them. */
 static bool met_plant(struct soft_thread *t, const siginfo_t *si)
 {
-	const struct soft_plants *p = &t->mem->plants;
-
-	return si->si_code == SI_KERNEL && p->planted && !soft_regs(t) &&
-	       soft_plants_has(p, t->regs.rip - 1);
+	return si->si_code == SI_KERNEL && !soft_regs(t) &&
+	       soft_plants_met(&t->mem->plants, t->regs.rip - 1);
 }
 
 /* The signal that a SIGTRAP comes to. */
@@ -86,6 +91,12 @@ int soft_away_stop(struct soft *s, struct soft_thread *t, int sig)
 
 int soft_away_halted(struct soft *s, struct soft_thread *t)
 {
+	int err = t->called ? soft_regs(t) : 0;
+
+	if (err)
+		return soft_unless_killed(err);
+	if (t->called)
+		soft_attach_mend(t);
 	return goes_on(s, t, 0);
 }
 
@@ -94,6 +105,8 @@ void soft_away_caught(struct soft *s, struct soft_thread *t)
 	if (t->mode != SOFT_AWAY)
 		return;
 	t->mode = SOFT_KERNEL;
+	t->called = false;
+	t->wakes_at = 0;
 	soft_sigtrap_unknown(&t->trap);
 	if (!soft_away_wanted(s))
 		welcome(s, t);
@@ -115,20 +128,17 @@ static int stay(struct soft *s, struct soft_thread *t)
 	return soft_resume(s, t, t->signal);
 }
 
-int soft_go_on(struct soft *s)
+int soft_away_back(struct soft *s)
 {
 	int err = 0;
 
 	if (!s->gate.paused)
 		return 0;
 	s->gate.paused = false;
-	for (size_t i = s->nr_live; i-- > 0 && !err;) {
-		struct soft_thread *t = s->live[i];
-
-		if (t->parked)
-			err = stay(s, t);
-		else if (t->mode == SOFT_AWAY && !t->listening)
-			ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
-	}
+	for (size_t i = s->nr_live; i-- > 0 && !err;)
+		if (s->live[i]->parked)
+			err = stay(s, s->live[i]);
+	if (!err)
+		soft_attach_call(s, 0);
 	return err;
 }

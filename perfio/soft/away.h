@@ -26,6 +26,9 @@ int soft_away_stop(struct soft *s, struct soft_thread *t, int sig);
 /* The same for one that nothing it did asked for. */
 __attribute__((warn_unused_result))
 int soft_away_halted(struct soft *s, struct soft_thread *t);
+/* Away no more: those that are shall come back. */
+__attribute__((warn_unused_result))
+int soft_away_back(struct soft *s);
 /* One in a system call: if t was away, it is in the kernel now, to go on as others do. */
 void soft_away_caught(struct soft *s, struct soft_thread *t);
 

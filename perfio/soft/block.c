@@ -130,7 +130,7 @@ static int met_other(const struct soft_thread *t, uint64_t ip, bool *ret)
 	bool end = t->run.how == SOFT_RUN_PLANT && ip - 1 == t->run.end;
 
 	*ret = false;
-	if (!end && !soft_plants_has(&t->mem->plants, ip - 1))
+	if (!end && !soft_plants_met(&t->mem->plants, ip - 1))
 		return 0;
 	if (ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &si))
 		return -errno;

@@ -100,15 +100,20 @@ bool soft_mem_holds_code(const struct soft_mem *m, uint64_t begin, uint64_t end)
 	return false;
 }
 
+void soft_mem_renew(struct soft_mem *m)
+{
+	/* 0 marks entries of the caches that were never used. */
+	if (!++m->code_gen)
+		m->code_gen = 1;
+}
+
 void soft_mem_changed(struct soft_mem *m, uint64_t begin, uint64_t end, bool code, uint64_t by)
 {
 	m->gen++;
 	if (!code && !soft_mem_holds_code(m, begin, end))
 		return;
 	soft_plants_withdraw(&m->plants, begin, end, by);
-	/* 0 marks entries of the caches that were never used. */
-	if (!++m->code_gen)
-		m->code_gen = 1;
+	soft_mem_renew(m);
 }
 
 static bool add_range(struct soft_mem *m, uint64_t begin, uint64_t end)

@@ -52,6 +52,8 @@ bool soft_mem_holds_code(const struct soft_mem *m, uint64_t begin, uint64_t end)
 /* A thread has changed what is mapped in [begin, end); `code`: into something that may run.
  * What was there may have been moved, by `by`. */
 void soft_mem_changed(struct soft_mem *m, uint64_t begin, uint64_t end, bool code, uint64_t by);
+/* What is known about runs of code is out of date. */
+void soft_mem_renew(struct soft_mem *m);
 /* Code at addr cannot change without soft_mem_changed(): private, read-only, of a file. */
 bool soft_mem_is_fixed(struct soft_mem *m, uint64_t addr);
 

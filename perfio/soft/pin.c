@@ -46,8 +46,8 @@ void soft_pin(struct soft *s, struct soft_thread *t)
 	struct soft_pin *p = &t->pin;
 	cpu_set_t one;
 
-	if (!s->cfg.pin || p->on || sched_getaffinity(t->tid, sizeof(p->cpus), &p->cpus) ||
-	    !pin_tracer(s, &p->cpus))
+	if (!s->cfg.pin || s->detaching || p->on ||
+	    sched_getaffinity(t->tid, sizeof(p->cpus), &p->cpus) || !pin_tracer(s, &p->cpus))
 		return;
 	only(&one, s->cpu);
 	p->on = !sched_setaffinity(t->tid, sizeof(one), &one);

@@ -160,6 +160,26 @@ bool soft_plants_has(const struct soft_plants *p, uint64_t addr)
 	return g && in(g->plant, addr % PAGE);
 }
 
+bool soft_plants_met(const struct soft_plants *p, uint64_t addr)
+{
+	uint8_t now;
+
+	return soft_plants_has(p, addr) ||
+	       (pread(p->fd, &now, 1, (off_t)addr) == 1 && now != INT3);
+}
+
+void soft_plants_take(struct soft_plants *p, uint64_t addr)
+{
+	struct soft_page *g = find(p, addr);
+	size_t at = addr % PAGE;
+
+	if (!g || !in(g->plant, at) || !write_byte(p, addr, g->was[at]))
+		return;
+	g->plant[at / 64] &= ~((uint64_t)1 << (at % 64));
+	g->planted--;
+	p->planted--;
+}
+
 bool soft_plants_pass(struct soft_plants *p, uint64_t addr, size_t len)
 {
 	for (size_t i = 1; i < len; i++) {

@@ -34,6 +34,10 @@ void soft_plants_overlay(const struct soft_plants *p, uint64_t addr, void *bytes
 __attribute__((warn_unused_result))
 bool soft_plants_put(struct soft_plants *p, uint64_t addr);
 bool soft_plants_has(const struct soft_plants *p, uint64_t addr);
+/* A thread has met an int3 there: was it one of ours, which may have been taken out since? */
+bool soft_plants_met(const struct soft_plants *p, uint64_t addr);
+/* Take out what is planted there, if anything. */
+void soft_plants_take(struct soft_plants *p, uint64_t addr);
 /* The instruction there will run as it is: no byte of it but the first will ever be planted.
  * False: one is. */
 __attribute__((warn_unused_result))

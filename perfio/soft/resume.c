@@ -38,6 +38,12 @@ int soft_peek_regs(const struct soft_thread *t, struct user_regs_struct *ret)
 /* Linux 6.1 include/linux/errno.h: never seen by the program, only by its tracer. */
 enum { ERESTARTSYS = 512, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK = 516 };
 
+void soft_restart(struct soft_thread *t)
+{
+	t->regs.rax = (unsigned long long)-ERESTARTNOINTR;
+	t->new_regs = true;
+}
+
 bool soft_restarts(const struct user_regs_struct *r)
 {
 	long long v = (long long)r->rax;
@@ -157,25 +163,42 @@ static int leave_all(struct soft *s, struct soft_mem *m)
 	return err;
 }
 
-int soft_leave(struct soft *s, struct soft_thread *t, int sig)
+static int clear(struct soft *s, struct soft_mem *m)
 {
-	struct soft_mem *m;
 	int err;
 
+	soft_mem_get(m);
+	m->stepped |= s->detaching;
+	soft_plants_withdraw(&m->plants, 0, UINT64_MAX, 0);
+	err = leave_all(s, m);
+	soft_mem_put(m);
+	return err;
+}
+
+int soft_clear(struct soft *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->nr_live && !err;) {
+		const struct soft_thread *t = s->live[i++];
+
+		if (!t->mem || needs_plants(s, t->mem) || (!t->parked && !t->mem->plants.planted))
+			continue;
+		err = clear(s, t->mem);
+		i = 0; /* others may have gone with it */
+	}
+	return err;
+}
+
+int soft_leave(struct soft *s, struct soft_thread *t, int sig)
+{
 	if (t->running) /* it has met a plant, and has yet to tell */
 		return soft_let_go(s, t, PTRACE_SYSCALL, sig);
 	t->signal = sig;
 	if (!t->mem)
 		return detach(s, t);
 	t->parked = true;
-	if (needs_plants(s, t->mem))
-		return 0;
-	m = soft_mem_get(t->mem);
-	m->stepped |= s->detaching;
-	soft_plants_withdraw(&m->plants, 0, UINT64_MAX, 0);
-	err = leave_all(s, m);
-	soft_mem_put(m);
-	return err;
+	return needs_plants(s, t->mem) ? 0 : clear(s, t->mem);
 }
 
 /* Only a step shows whether a handler was entered. What it puts on the handler's stack is the
@@ -217,8 +240,7 @@ int soft_resume_at(struct soft *s, struct soft_thread *t, uint64_t ip)
 	return soft_resume(s, t, 0);
 }
 
-/* A program we do not step: of 32 bits. Children of it may become ours again. */
-int soft_resume_free(struct soft *s, struct soft_thread *t)
+void soft_set_free(struct soft *s, struct soft_thread *t)
 {
 	s->stats.refused++;
 	if (t->mem) {
@@ -228,5 +250,11 @@ int soft_resume_free(struct soft *s, struct soft_thread *t)
 	}
 	t->mode = SOFT_FREE;
 	t->injected = false;
+}
+
+/* A program we do not step: of 32 bits. Children of it may become ours again. */
+int soft_resume_free(struct soft *s, struct soft_thread *t)
+{
+	soft_set_free(s, t);
 	return soft_resume(s, t, 0);
 }

@@ -25,6 +25,8 @@ int soft_peek_regs(const struct soft_thread *t, struct user_regs_struct *ret);
 enum { SOFT_ENTRY_LEN = 2 };
 /* Of a thread that was in a system call: the kernel will go back to it by itself. */
 bool soft_restarts(const struct user_regs_struct *r);
+/* Its call has ended: make the kernel go back to it (t->regs). */
+void soft_restart(struct soft_thread *t);
 
 /* t->regs, of this stop. */
 __attribute__((warn_unused_result))
@@ -47,10 +49,16 @@ int soft_resume_at(struct soft *s, struct soft_thread *t, uint64_t ip);
 /* Unstepped, until it executes another program. */
 __attribute__((warn_unused_result))
 int soft_resume_free(struct soft *s, struct soft_thread *t);
+/* What comes before that: nothing is planted in its memory any more. */
+void soft_set_free(struct soft *s, struct soft_thread *t);
 /* Untraced, for good or for now, once no thread of its memory is left that needs what is planted
  * there; a signal that was to be delivered still is. */
 __attribute__((warn_unused_result))
 int soft_leave(struct soft *s, struct soft_thread *t, int sig);
+/* Where no thread needs them any more: take the breakpoints out of all memory, and let those go
+ * that waited for that. */
+__attribute__((warn_unused_result))
+int soft_clear(struct soft *s);
 
 /* events.c: a PTRACE_EVENT stop. */
 __attribute__((warn_unused_result))

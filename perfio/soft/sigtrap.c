@@ -62,6 +62,11 @@ bool soft_sigtrap_caught(const struct soft_sigtrap *g, int sig)
 	return in_status(g->tid, "SigCgt", sig);
 }
 
+bool soft_sigtrap_bears(const struct soft_sigtrap *g)
+{
+	return !g->hand->ignores && !in_status(g->tid, "SigBlk", SIGTRAP);
+}
+
 /* False: there is no such thread any more. */
 static bool set_blocked(const struct soft_sigtrap *g, bool blocked, bool *was)
 {

@@ -4,6 +4,9 @@
  * are none of ours, and it starves threads late in the kernel's list.
  */
 #include "perfio/soft/soft.h"
+#include "perfio/soft/attach.h"
+#include "perfio/soft/away.h"
+#include "perfio/soft/part.h"
 #include "perfio/soft/tracer.h"
 #include "perfio/soft/wait.h"
 
@@ -28,16 +31,6 @@ enum { QUANTUM = 5000 };
 enum { PATIENCE = 50000 };
 /* Stops between two looks at the clock. */
 enum { CLOCK_EVERY = 32 };
-/* How long threads may take to stop when tracing ends, in ms. */
-enum { PARTING_MS = 2000, ENDED_MS = 50 };
-
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec t = { 0 };
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 uint64_t soft_ticks(const struct soft *s)
 {
@@ -46,7 +39,7 @@ uint64_t soft_ticks(const struct soft *s)
 		return __rdtsc();
 #endif
 	(void)s;
-	return now_ns(CLOCK_MONOTONIC_RAW);
+	return soft_now(CLOCK_MONOTONIC_RAW);
 }
 
 static int check_config(const struct soft_config *c)
@@ -88,47 +81,13 @@ out:
 	return err;
 }
 
-/* A killed thread still stops once, at its end, and the first thread of a process is not
- * over before the others are. True: something happened. */
-static bool kill_round(struct soft *s)
-{
-	bool any = false;
-
-	for (size_t i = s->nr_live; i-- > 0;) {
-		struct soft_thread *t = s->live[i];
-		int status;
-
-		if (!soft_take(s, t, false, &status))
-			continue;
-		any = true;
-		if (WIFSTOPPED(status))
-			ptrace(PTRACE_CONT, t->tid, NULL, NULL);
-		else
-			soft_table_remove(s, t);
-	}
-	return any;
-}
-
-static void kill_rest(struct soft *s)
-{
-	uint64_t end = now_ns(CLOCK_MONOTONIC) + PARTING_MS * (uint64_t)1000000;
-
-	for (size_t i = 0; i < s->nr_live; i++) {
-		s->live[i]->parked = s->live[i]->stashed = false;
-		kill(s->live[i]->pid, SIGKILL);
-	}
-	while (s->nr_live && now_ns(CLOCK_MONOTONIC) < end)
-		if (!kill_round(s))
-			sched_yield();
-	while (s->nr_live)
-		soft_table_remove(s, s->live[0]);
-}
-
 void soft_free(struct soft *s)
 {
 	if (!s)
 		return;
-	kill_rest(s);
+	if (s->lane)
+		(void)soft_detach(s);
+	soft_kill_rest(s);
 	soft_unpin_all(s);
 	for (size_t i = 0; i < s->nr; i++) {
 		if (s->all[i] == &s->nobody)
@@ -148,7 +107,30 @@ void soft_free(struct soft *s)
 
 int soft_start(struct soft *s, pid_t child)
 {
-	return s->root ? -EBUSY : soft_tracer_seize(s, child);
+	return s->root || s->lane ? -EBUSY : soft_tracer_seize(s, child);
+}
+
+/* A call that is made in the lane. */
+struct call {
+	struct soft *s;
+	pid_t pid;
+	unsigned max_stops;
+	uint64_t max_ns;
+};
+
+static int attach(void *arg)
+{
+	const struct call *c = arg;
+
+	return soft_attach_process(c->s, c->pid);
+}
+
+int soft_attach(struct soft *s, pid_t pid)
+{
+	struct call c = { .s = s, .pid = pid };
+	int err = s->root ? -EBUSY : s->lane ? 0 : soft_lane_start(&s->lane);
+
+	return err ? err : soft_lane_call(s->lane, attach, &c);
 }
 
 /* Each thread once, beginning after the one whose turn it was. */
@@ -221,8 +203,8 @@ static int next_stop(struct soft *s, struct soft_thread **ret, int *status)
 		/* With all on one cpu, a system call gets on only while we do not. */
 		sched_yield();
 		if (!since)
-			since = now_ns(CLOCK_MONOTONIC);
-		else if (now_ns(CLOCK_MONOTONIC) - since > PATIENCE) {
+			since = soft_now(CLOCK_MONOTONIC);
+		else if (soft_now(CLOCK_MONOTONIC) - since > PATIENCE) {
 			n = adopt_strays(s);
 			if (n <= 0)
 				return n;
@@ -238,9 +220,9 @@ static void end_traces(struct soft *s)
 		soft_thread_cut(s->live[i]);
 }
 
-int soft_run(struct soft *s, unsigned max_stops, uint64_t max_ns)
+static int run(struct soft *s, unsigned max_stops, uint64_t max_ns)
 {
-	uint64_t begin = now_ns(CLOCK_MONOTONIC);
+	uint64_t begin = soft_now(CLOCK_MONOTONIC);
 
 	for (unsigned n = 0; n < max_stops; n++) {
 		struct soft_thread *t;
@@ -256,68 +238,53 @@ int soft_run(struct soft *s, unsigned max_stops, uint64_t max_ns)
 			end_traces(s);
 			return s->nr_live ? SOFT_FULL : SOFT_DONE;
 		}
-		if (n % CLOCK_EVERY == 0 && now_ns(CLOCK_MONOTONIC) - begin > max_ns)
+		if (n % CLOCK_EVERY == 0 && soft_now(CLOCK_MONOTONIC) - begin > max_ns)
 			break;
 	}
 	return s->nr_live ? SOFT_BUSY : SOFT_DONE;
 }
 
-/* One look at every thread. Returns the number that stopped, or -errno. */
-static int detach_round(struct soft *s)
+static int run_here(void *arg)
 {
-	int n = 0;
+	const struct call *c = arg;
 
-	for (size_t i = s->nr_live; i-- > 0;) {
-		struct soft_thread *t = s->live[i];
-		int status, err;
-
-		if (!soft_take(s, t, false, &status))
-			continue;
-		err = soft_tracer_stop(s, t, status);
-		if (err)
-			return err;
-		n++;
-	}
-	return n;
+	return run(c->s, c->max_stops, c->max_ns);
 }
 
-/* A first thread that has ended stays until the others of its process have. */
-static bool only_ended(const struct soft *s)
+int soft_run(struct soft *s, unsigned max_stops, uint64_t max_ns)
 {
-	for (size_t i = 0; i < s->nr_live; i++)
-		if (s->live[i]->mode != SOFT_EXITING)
-			return false;
-	return true;
+	struct call c = { .s = s, .max_stops = max_stops, .max_ns = max_ns };
+
+	return s->lane ? soft_lane_call(s->lane, run_here, &c) : run_here(&c);
+}
+
+static int leave(void *arg)
+{
+	return soft_part(arg);
 }
 
 int soft_detach(struct soft *s)
 {
-	uint64_t end = now_ns(CLOCK_MONOTONIC) + PARTING_MS * (uint64_t)1000000;
-	const struct timespec ms = { .tv_nsec = 1000000 };
-	unsigned quiet = 0;
+	int err;
 
-	s->detaching = true;
-	soft_unpin_all(s);
-	/* Threads in user space stop by themselves, after their step. */
-	for (size_t i = 0; i < s->nr_live; i++)
-		if (!soft_runs_user(s->live[i]))
-			ptrace(PTRACE_INTERRUPT, s->live[i]->tid, NULL, NULL);
-	while (s->nr_live) {
-		int n = detach_round(s);
-
-		if (n < 0)
-			return n;
-		if (n)
-			continue;
-		nanosleep(&ms, NULL);
-		if (now_ns(CLOCK_MONOTONIC) > end)
-			return -ETIMEDOUT;
-		if (++quiet > ENDED_MS && only_ended(s))
-			break;
-	}
+	if (!s->lane)
+		return soft_part(s);
+	err = soft_lane_call(s->lane, leave, s);
+	soft_lane_end(s->lane);
+	s->lane = NULL;
 	while (s->nr_live)
 		soft_table_remove(s, s->live[0]);
-	return 0;
+	return err;
+}
+
+static int go_on(void *arg)
+{
+	return soft_away_back(arg);
+}
+
+int soft_go_on(struct soft *s)
+{
+	return s->lane ? soft_lane_call(s->lane, go_on, s) : soft_away_back(s);
 }
 
 int soft_kill(struct soft *s, int sig)

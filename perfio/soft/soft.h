@@ -6,7 +6,7 @@
  * User space only. Packet sequences: Intel SDM vol. 3, chapter 33 (Intel Processor Trace);
  * bytes are made by libipt's encoder.
  *
- * All calls must come from the thread that called soft_start(): ptrace knows one tracer.
+ * All calls must come from the thread that called soft_start() or soft_attach() first.
  * The caller alternates soft_run() and the draining of queues; nothing runs behind its back.
  *
  * A thread runs up to the next branch, where a breakpoint (int3) stands, and the branch is
@@ -71,13 +71,22 @@ enum { SOFT_DEAD_WINDOWS = 16 };
 /* 0, -ENOMEM, -EINVAL (pt), -ENOTSUP (not x86-64). */
 __attribute__((warn_unused_result))
 int soft_new(struct soft **ret, const struct soft_config *c);
-/* Detaches what is left (the kernel kills it: PTRACE_O_EXITKILL), frees all. NULL is fine. */
+/* What is left of a child of ours is killed, what was attached to is detached. NULL is fine. */
 void soft_free(struct soft *s);
 
 /* Seize `child`, which is a child of ours that still waits before its execve. Tracing
  * begins with the first instruction after the execve. 0 or -errno of ptrace(2). */
 __attribute__((warn_unused_result))
 int soft_start(struct soft *s, pid_t child);
+
+/* Trace a process that runs, and what it will start; for several of them call it again, not after
+ * soft_start(). Threads that run are stopped where they are; one that sleeps in a system call is
+ * not disturbed, and traced from its return on. A thread of the source's own becomes the tracer:
+ * soft_detach() leaves the process as it was, and while it is traced nothing kills it but what
+ * kills the tracer.
+ * 0, -EPERM (ptrace(2) says when), -ESRCH (no thread is left), -EACCES (its memory), -ENOMEM. */
+__attribute__((warn_unused_result))
+int soft_attach(struct soft *s, pid_t pid);
 
 enum soft_state {
 	SOFT_BUSY, /* budget used up: call again soon */
@@ -101,9 +110,8 @@ int soft_kill(struct soft *s, int sig);
 /* Nothing more is traced: stretches of trace end where their threads are, and the threads, which
  * are still followed, run at their own speed. */
 void soft_pause(struct soft *s);
-/* Each thread is traced again from where it is now, or, in the kernel, from where it comes back:
- * system calls that it sleeps in are cut short and begin anew, as by SIGSTOP and SIGCONT. 0 or
- * -errno of a failure that ends tracing. */
+/* Each thread is traced again from where it is now, or, in the kernel, from where it comes back; as
+ * with soft_attach() it sleeps on undisturbed. 0 or -errno of a failure that ends tracing. */
 __attribute__((warn_unused_result))
 int soft_go_on(struct soft *s);
 

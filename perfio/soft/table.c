@@ -59,6 +59,14 @@ struct soft_thread *soft_table_find(const struct soft *s, pid_t tid)
 	return NULL;
 }
 
+struct soft_thread *soft_table_find_process(const struct soft *s, pid_t pid)
+{
+	for (size_t i = 0; i < s->nr_live; i++)
+		if (s->live[i]->pid == pid)
+			return s->live[i];
+	return NULL;
+}
+
 void soft_table_remove(struct soft *s, struct soft_thread *t)
 {
 	int err;

@@ -43,6 +43,8 @@ struct soft_thread {
 	struct soft_run run;
 	struct soft_sigtrap trap;
 	struct soft_pin pin;
+	bool called;	   /* SOFT_AWAY: it was told to stop */
+	uint64_t wakes_at; /* the same: it sleeps, and a breakpoint waits for it there; or 0 */
 	bool dying;   /* killed before it could be told to go on */
 	bool lifted;	  /* plants at insn are out while it runs */
 	bool has_regs, new_regs; /* regs are those of this stop; are to be set before it ends */

@@ -6,6 +6,7 @@
  * ptrace(2), "Stopped states"; order of stops: Linux 6.1 kernel/signal.c get_signal(),
  * kernel/entry/common.c.
  */
+#include "perfio/soft/attach.h"
 #include "perfio/soft/away.h"
 #include "perfio/soft/block.h"
 #include "perfio/soft/ptwrite.h"
@@ -20,13 +21,6 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
-enum { OPTIONS = PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC |
-		 PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |
-		 PTRACE_O_TRACEEXIT };
-
-/* Linux 6.1 arch/x86/include/asm/segment.h: __USER32_CS. */
-enum { CS_32BIT = 0x23 };
-
 enum { TRAP_FLAG = 0x100 };
 
 int soft_tracer_seize(struct soft *s, pid_t child)
@@ -34,7 +28,7 @@ int soft_tracer_seize(struct soft *s, pid_t child)
 	struct soft_thread *t;
 	int err;
 
-	if (ptrace(PTRACE_SEIZE, child, NULL, OPTIONS))
+	if (ptrace(PTRACE_SEIZE, child, NULL, SOFT_OPTIONS | PTRACE_O_EXITKILL))
 		return -errno;
 	err = soft_table_add(&t, s, child, child, NULL);
 	if (err)
@@ -57,6 +51,8 @@ static void note_mappings(struct soft *s, struct soft_thread *t,
 			soft_quiesce(s, t);
 		soft_mem_changed(t->mem, m.v[i].begin, m.v[i].end, m.code, m.v[i].by);
 	}
+	if (m.code)
+		soft_attach_renew(s, t->mem);
 }
 
 /* The system call at t->insn, if there is one, is over. */
@@ -67,7 +63,7 @@ static int returned(struct soft *s, struct soft_thread *t)
 
 	if (err)
 		return soft_unless_killed(err);
-	if (r.cs == CS_32BIT)
+	if (r.cs == SOFT_CS_32BIT)
 		return soft_resume_free(s, t);
 	note_mappings(s, t, &r);
 	if (!soft_restarts(&r)) {
@@ -148,7 +144,8 @@ static int stepped(struct soft *s, struct soft_thread *t, uint64_t ip)
 		hide_trap_flag(t);
 	if (t->insn.cls == SOFT_SYSCALL && ip == soft_insn_end(&t->insn))
 		return returned(s, t); /* it ran in the shadow of its neighbour */
-	if (far && !soft_peek(t, offsetof(struct user_regs_struct, cs), &cs) && cs == CS_32BIT) {
+	if (far && !soft_peek(t, offsetof(struct user_regs_struct, cs), &cs) &&
+	    cs == SOFT_CS_32BIT) {
 		soft_pt_cut(&t->pt, ip);
 		return soft_resume_free(s, t);
 	}

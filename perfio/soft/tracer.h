@@ -3,13 +3,22 @@
 #ifndef PERFIO_SOFT_TRACER_H
 #define PERFIO_SOFT_TRACER_H
 
+#include "perfio/soft/lane.h"
 #include "perfio/soft/pin.h"
 #include "perfio/soft/soft.h"
 #include "perfio/soft/stops.h"
 #include "perfio/soft/thread.h"
 
+#include <sys/ptrace.h>
+
+enum { SOFT_OPTIONS = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK |
+		      PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXIT };
+/* Linux 6.1 arch/x86/include/asm/segment.h: __USER32_CS. */
+enum { SOFT_CS_32BIT = 0x23 };
+
 struct soft {
 	struct soft_config cfg;
+	struct soft_lane *lane; /* of what was attached to, or NULL */
 	char *ip_log;
 	struct soft_stats stats;
 	struct soft_gate gate;
@@ -53,6 +62,8 @@ int soft_table_add(struct soft_thread **ret, struct soft *s, pid_t pid, pid_t ti
 		   const struct soft_thread *parent);
 /* A living thread or NULL. */
 struct soft_thread *soft_table_find(const struct soft *s, pid_t tid);
+/* A living thread of that process or NULL. */
+struct soft_thread *soft_table_find_process(const struct soft *s, pid_t pid);
 /* Make a traced thread known that nobody announced, its parent having died before it
  * could. 1, or 0 if tid is no such thread, or -ENOMEM. */
 __attribute__((warn_unused_result))

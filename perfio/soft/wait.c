@@ -6,17 +6,16 @@
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <time.h>
 
 /* A thread in user space stops within microseconds, unless it needs a page that does not come:
  * of a network, or one that a thread which waits for us ought to fetch (userfaultfd(2)). */
 enum { AWAIT_NS = 20000000 };
 
-static uint64_t now_ns(void)
+uint64_t soft_now(clockid_t clock)
 {
 	struct timespec t = { 0 };
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
@@ -74,8 +73,8 @@ bool soft_await(struct soft *s, struct soft_thread *t)
 			break;
 		sched_yield();
 		if (!since)
-			since = now_ns();
-		else if (now_ns() - since > AWAIT_NS)
+			since = soft_now(CLOCK_MONOTONIC);
+		else if (soft_now(CLOCK_MONOTONIC) - since > AWAIT_NS)
 			break;
 	}
 	return t->stashed;

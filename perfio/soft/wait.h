@@ -6,6 +6,10 @@
 #include "perfio/soft/tracer.h"
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+uint64_t soft_now(clockid_t clock); /* ns */
 
 /* A status of t, if there is one or (block) as soon as there is. A thread that is no more is
  * removed. */

@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The recorder is killed, its process group and all, at any moment: while it attaches, while the
+# program is traced, while it lets go. The program goes on, its code is as it was, and its result
+# is right in the end.
+set -eu
+. "$E2E/soft.sh"
+. "$E2E/attach.sh"
+soft_begin
+attach_possible
+
+# free: no thread of the target is traced any more.
+free() {
+	! grep -hq '^TracerPid:.*[1-9]' /proc/"$target"/task/*/status 2>/dev/null
+}
+
+# wait_until CONDITION...
+wait_until() {
+	tries=0
+	until "$@"; do
+		tries=$((tries + 1))
+		[ "$tries" -lt 1000 ] || soft_fail "not within a while: $*"
+		sleep 0.02
+	done
+}
+
+attach_begin "$PROG/attached" 3 8
+attach_state >before
+awk 'BEGIN { srand(11); for (i = 0; i < 15; i++) print rand() * 0.4 }' >delays
+traced=0
+while read -r delay; do
+	setsid "$AUXREC" record --source=soft -o killed.data -p "$target" >err 2>&1 3>&- &
+	recorder=$!
+	sleep "$delay"
+	free || traced=$((traced + 1))
+	kill -9 "-$recorder" 2>/dev/null || kill -9 "$recorder"
+	wait "$recorder" 2>/dev/null || true
+	wait_until free
+	kill -0 "$target" || soft_fail "the program is dead"
+	attach_same
+done <delays
+[ "$traced" -gt 0 ] || soft_fail "nothing was traced when the recorder was killed"
+echo "killed 15 times, $traced times while it traced"
+attach_end 7
+attach_printed 'done'
+
+# What was recorded until then is a whole file.
+attach_begin "$PROG/attached" 1 0
+"$AUXREC" record --source=soft -o whole.data -p "$target" >err 2>&1 3>&- &
+recorder=$!
+wait_until grep -q '^TracerPid:.*[1-9]' "/proc/$target/status"
+sleep 0.3
+kill -9 "$recorder"
+wait_until free
+wait_until grep -q "wrote 'whole.data'" err
+attach_end 7
+soft_say sound "$AUXREC" check whole.data || soft_fail "the file of a killed recorder"
