@@ -1,51 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfio/soft/block.h"
-#include "perfio/soft/branch.h"
+#include "perfio/soft/carry.h"
 #include "perfio/soft/resume.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <sys/ptrace.h>
-#include <sys/uio.h>
-
-/* Branches carried out in a row, with nothing between them, before the thread itself runs one:
- * a loop of nothing else must still meet its signals. */
-enum { CARRY_MAX = 256 };
-
-static bool read_word(void *arg, uint64_t addr, uint64_t *ret)
-{
-	const struct soft_thread *t = arg;
-	struct iovec to = { ret, sizeof(*ret) }, from = { (void *)addr, sizeof(*ret) };
-
-	return process_vm_readv(t->tid, &to, 1, &from, 1, 0) == sizeof(*ret);
-}
-
-static bool write_word(void *arg, uint64_t addr, uint64_t v)
-{
-	const struct soft_thread *t = arg;
-	struct iovec from = { &v, sizeof(v) }, to = { (void *)addr, sizeof(v) };
-
-	return process_vm_writev(t->tid, &from, 1, &to, 1, 0) == sizeof(v);
-}
-
-static int carry_out(struct soft *s, struct soft_thread *t)
-{
-	const struct soft_branch_mem m = { read_word, write_word, t };
-
-	t->resumed = soft_ticks(s);
-	for (int n = 0; n < CARRY_MAX && soft_branch_is(&t->insn); n++) {
-		int err = soft_regs(t);
-
-		if (err)
-			return err;
-		if (!soft_branch(&t->insn, &t->regs, &m))
-			break;
-		t->new_regs = true;
-		soft_thread_ran(t, t->regs.rip);
-		soft_thread_goto(t, t->regs.rip);
-	}
-	return 0;
-}
 
 static bool prepare(struct soft_thread *t)
 {
@@ -63,7 +23,7 @@ static bool prepare(struct soft_thread *t)
 int soft_block_resume(struct soft *s, struct soft_thread *t)
 {
 	if (!t->running) {
-		int err = carry_out(s, t);
+		int err = soft_carry(s, t);
 
 		if (err)
 			return soft_unless_killed(err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfio/soft/insn.h"
 #include "perfio/soft/mem.h"
+#include "perfio/soft/opdecode.h"
 
 #include <Zydis/Zydis.h>
 #include <stdbool.h>
@@ -114,7 +115,8 @@ static void operand(struct soft_operand *ret, const ZydisDecodedInstruction *z)
 {
 	const unsigned mod = z->raw.modrm.mod, rm = z->raw.modrm.rm;
 	const unsigned b = z->raw.rex.B * 8u, x = z->raw.rex.X * 8u;
-	struct soft_operand o = { .memory = mod != 3, .base = (uint8_t)(b + rm),
+	struct soft_operand o = { .memory = mod != 3, .narrow = z->address_width == 32,
+				  .base = (uint8_t)(b + rm),
 				  .index = SOFT_REG_NONE, .seg = segment(z),
 				  .disp = (int32_t)z->raw.disp.value };
 
@@ -131,7 +133,20 @@ static void operand(struct soft_operand *ret, const ZydisDecodedInstruction *z)
 	*ret = o;
 }
 
-static void depends(struct soft_insn *i, const ZydisDecodedInstruction *z)
+/* lea only computes: segments do not count. */
+static void carried(struct soft_insn *i, const ZydisDecodedInstruction *z,
+		    const ZydisDecodedOperand *arg)
+{
+	soft_op_decode(&i->op, z, arg);
+	if (i->op.what == SOFT_LEFT)
+		return;
+	operand(&i->from, z);
+	if (i->op.what == SOFT_LEA)
+		i->from.seg = SOFT_REG_NONE;
+}
+
+static void depends(struct soft_insn *i, const ZydisDecodedInstruction *z,
+		    const ZydisDecodedOperand *arg)
 {
 	i->sized = sized(z);
 	switch ((enum soft_class)i->cls) {
@@ -147,6 +162,9 @@ static void depends(struct soft_insn *i, const ZydisDecodedInstruction *z)
 		i->wide = z->raw.rex.W;
 		operand(&i->from, z);
 		break;
+	case SOFT_OTHER:
+		carried(i, z, arg);
+		break;
 	default:
 		break;
 	}
@@ -155,18 +173,19 @@ static void depends(struct soft_insn *i, const ZydisDecodedInstruction *z)
 void soft_insn_decode(struct soft_insn *ret, uint64_t ip, const uint8_t *p, size_t n)
 {
 	struct soft_insn i = { .ip = ip, .cls = SOFT_BAD };
+	ZydisDecodedOperand arg[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction z;
 	ZydisDecoder d;
 
 	if (ZYAN_SUCCESS(ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64,
 					  ZYDIS_STACK_WIDTH_64)) &&
-	    ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&d, NULL, p, n, &z))) {
+	    ZYAN_SUCCESS(ZydisDecoderDecodeFull(&d, p, n, &z, arg))) {
 		i.cls = (uint8_t)classify(&z);
 		i.len = z.length;
 		if (z.raw.imm[0].is_relative)
 			i.rel = (int32_t)z.raw.imm[0].value.s;
 		i.legacy = z.mnemonic == ZYDIS_MNEMONIC_INT;
-		depends(&i, &z);
+		depends(&i, &z, arg);
 	}
 	*ret = i;
 }

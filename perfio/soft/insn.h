@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What kind of instruction is at an address, and of a branch: what it depends on. The only
- * user of Zydis.
+ * What kind of instruction is at an address, and what it depends on where it can be carried out
+ * in a thread's place.
  */
 #ifndef PERFIO_SOFT_INSN_H
 #define PERFIO_SOFT_INSN_H
+
+#include "perfio/soft/op.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,9 +39,11 @@ enum soft_cond { SOFT_IF_LOOPNE = 16, SOFT_IF_LOOPE, SOFT_IF_LOOP, SOFT_IF_RCXZ 
 /* Registers by their numbers in machine code: rax 0, rcx 1, ... r15 15, and then: */
 enum soft_reg { SOFT_REG_RIP = 16, SOFT_REG_FS, SOFT_REG_GS, SOFT_REG_NONE };
 
-/* What SOFT_JMP_IND and SOFT_CALL_IND read their target from, and SOFT_PTWRITE its value. */
+/* What SOFT_JMP_IND and SOFT_CALL_IND read their target from, and SOFT_PTWRITE its value; memory
+ * that an `op` uses. */
 struct soft_operand {
 	bool memory; /* else: register `base` */
+	bool narrow; /* an address of 32 bits */
 	uint8_t base, index, seg; /* enum soft_reg */
 	uint8_t scale;		  /* 0 to 3: index times 1 to 8 */
 	int32_t disp;
@@ -56,7 +60,8 @@ struct soft_insn {
 	bool wide;   /* PTWRITE: of eight bytes, not four */
 	uint8_t cond;  /* JCC: enum soft_cond */
 	uint16_t pops; /* RET: bytes beside the address */
-	struct soft_operand from; /* JMP_IND, CALL_IND, PTWRITE */
+	struct soft_operand from; /* JMP_IND, CALL_IND, PTWRITE, and of `op` */
+	struct soft_op op;	  /* OTHER */
 };
 
 /* Decode n bytes found at ip. */

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static int open_proc(pid_t pid, const char *name, int flags)
@@ -25,7 +24,7 @@ static void free_mem(struct soft_mem *m)
 	if (m->maps_fd >= 0)
 		close(m->maps_fd);
 	soft_plants_done(&m->plants);
-	free(m->code);
+	soft_areas_done(&m->areas);
 	free(m->cache);
 	free(m->runs);
 	free(m);
@@ -33,12 +32,14 @@ static void free_mem(struct soft_mem *m)
 
 int soft_mem_open(struct soft_mem **ret, pid_t pid)
 {
+	static uint64_t opened;
 	struct soft_mem *m = calloc(1, sizeof(*m));
 	int err;
 
 	if (!m)
 		return -ENOMEM;
 	m->refs = 1;
+	m->serial = ++opened;
 	m->code_gen = 1;
 	m->maps_fd = -1;
 	err = m->mem_fd = open_proc(pid, "mem", O_RDWR);
@@ -92,11 +93,14 @@ int soft_mem_inherit(struct soft_mem *m, const struct soft_mem *parent, bool sha
 
 bool soft_mem_holds_code(const struct soft_mem *m, uint64_t begin, uint64_t end)
 {
-	if (m->maps_gen != m->code_gen)
+	if (m->areas_code_gen != m->code_gen)
 		return true;
-	for (size_t i = 0; i < m->nr_code; i++)
-		if (m->code[i].begin < end && m->code[i].end > begin)
+	for (size_t i = 0; i < m->areas.nr; i++) {
+		const struct soft_area *a = &m->areas.v[i];
+
+		if (a->fixed && a->begin < end && a->end > begin)
 			return true;
+	}
 	return false;
 }
 
@@ -116,73 +120,26 @@ void soft_mem_changed(struct soft_mem *m, uint64_t begin, uint64_t end, bool cod
 	soft_mem_renew(m);
 }
 
-static bool add_range(struct soft_mem *m, uint64_t begin, uint64_t end)
+static void read_areas(struct soft_mem *m)
 {
-	if (m->nr_code == m->cap_code) {
-		size_t cap = m->cap_code ? m->cap_code * 2 : 16;
-		struct soft_range *r = reallocarray(m->code, cap, sizeof(*r));
-
-		if (!r)
-			return false;
-		m->code = r;
-		m->cap_code = cap;
-	}
-	m->code[m->nr_code++] = (struct soft_range){ begin, end };
-	return true;
-}
-
-/* Format of a line: proc(5). */
-static void take_line(struct soft_mem *m, const char *line)
-{
-	unsigned long begin, end, inode;
-	char perm[5];
-
-	if (sscanf(line, "%lx-%lx %4s %*s %*s %lu", &begin, &end, perm, &inode) != 4)
-		return;
-	if (perm[1] == 'w' || perm[2] != 'x' || perm[3] != 'p')
-		return;
-	if (inode || strstr(line, "[vdso]"))
-		add_range(m, begin, end);
-}
-
-static void read_maps(struct soft_mem *m)
-{
-	char *line = NULL;
-	size_t cap = 0;
-	FILE *f;
-	int fd;
-
-	m->nr_code = 0;
-	m->maps_gen = m->code_gen;
-	fd = dup(m->maps_fd);
-	if (fd < 0)
-		return;
-	f = fdopen(fd, "r");
-	if (!f) {
-		close(fd);
-		return;
-	}
-	/* A duplicate shares the position. */
-	rewind(f);
-	while (getline(&line, &cap, f) > 0)
-		take_line(m, line);
-	free(line);
-	fclose(f);
+	m->areas_gen = m->gen;
+	m->areas_code_gen = m->code_gen;
+	soft_areas_read(&m->areas, m->maps_fd);
 }
 
 bool soft_mem_is_fixed(struct soft_mem *m, uint64_t addr)
 {
-	size_t low = 0, high;
+	const struct soft_area *a;
 
-	if (m->maps_gen != m->code_gen)
-		read_maps(m);
-	for (high = m->nr_code; low < high;) {
-		size_t mid = low + (high - low) / 2;
+	if (m->areas_code_gen != m->code_gen)
+		read_areas(m);
+	a = soft_areas_find(&m->areas, addr);
+	return a && a->fixed;
+}
 
-		if (addr >= m->code[mid].end)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < m->nr_code && addr >= m->code[low].begin;
+const struct soft_area *soft_mem_private(struct soft_mem *m, uint64_t addr)
+{
+	if (m->areas_gen != m->gen || m->areas_code_gen != m->code_gen)
+		read_areas(m);
+	return soft_areas_find(&m->areas, addr);
 }

@@ -3,6 +3,7 @@
 #ifndef PERFIO_SOFT_MEM_H
 #define PERFIO_SOFT_MEM_H
 
+#include "perfio/soft/areas.h"
 #include "perfio/soft/plants.h"
 
 #include <stdbool.h>
@@ -13,18 +14,14 @@
 struct soft_insn;
 struct soft_run;
 
-struct soft_range {
-	uint64_t begin, end;
-};
-
 struct soft_mem {
 	unsigned refs;
+	uint64_t serial; /* no two have the same */
 	int mem_fd, maps_fd; /* both stay with this address space across an execve */
 	uint32_t gen;	     /* counts changes of mappings */
 	uint32_t code_gen;   /* those of them that may concern code; never 0 */
-	uint32_t maps_gen;   /* code_gen at which `code` was read */
-	struct soft_range *code; /* in order */
-	size_t nr_code, cap_code;
+	struct soft_areas areas;
+	uint32_t areas_gen, areas_code_gen; /* as of which they were read */
 	struct soft_insn *cache; /* insn.c's */
 	struct soft_run *runs;	 /* runs.c's */
 	struct soft_plants plants;
@@ -56,5 +53,7 @@ void soft_mem_changed(struct soft_mem *m, uint64_t begin, uint64_t end, bool cod
 void soft_mem_renew(struct soft_mem *m);
 /* Code at addr cannot change without soft_mem_changed(): private, read-only, of a file. */
 bool soft_mem_is_fixed(struct soft_mem *m, uint64_t addr);
+/* The private mapping that addr lies in, or NULL; until something else is asked. */
+const struct soft_area *soft_mem_private(struct soft_mem *m, uint64_t addr);
 
 #endif

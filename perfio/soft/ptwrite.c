@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfio/soft/ptwrite.h"
-#include "perfio/soft/branch.h"
+#include "perfio/soft/regs.h"
 #include "perfio/soft/resume.h"
 
 #include <signal.h>
@@ -14,8 +14,8 @@ static bool operand(struct soft_thread *t, const struct soft_insn *i, uint64_t *
 	if (soft_regs(t))
 		return false;
 	if (!i->from.memory)
-		v = soft_register(&t->regs, i->from.base);
-	else if (soft_mem_read(t->mem, soft_operand_address(i, &t->regs), &v, n) != n)
+		v = soft_reg_value(&t->regs, i->from.base);
+	else if (soft_mem_read(t->mem, soft_address(i, &t->regs), &v, n) != n)
 		return false;
 	*ret = i->wide ? v : (uint32_t)v;
 	return true;

@@ -45,6 +45,9 @@ void soft_remap(struct soft_remap *ret, const struct user_regs_struct *r, bool l
 		if (gives_back(r->rdx))
 			add(ret, r->rdi, r->rsi);
 		break;
+	case SYS_brk:
+		add(ret, 0, 0); /* no code, but there is more to it, or less */
+		break;
 	case SYS_mremap:
 		add(ret, r->rdi, r->rsi);
 		ret->v[0].by = result(r) - r->rdi;

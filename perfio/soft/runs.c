@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfio/soft/runs.h"
+#include "perfio/soft/branch.h"
 #include "perfio/soft/mem.h"
 
 #include <stdlib.h>
@@ -8,9 +9,13 @@ enum { CACHE_BITS = 13 };
 /* Jumps and calls in a run: one that follows ends it. */
 enum { JUMPS_MAX = 16 };
 
+struct range {
+	uint64_t begin, end;
+};
+
 /* The instructions of a run lie in stretches without a jump. */
 struct scan {
-	struct soft_range part[JUMPS_MAX + 1];
+	struct range part[JUMPS_MAX + 1];
 	int nr; /* of complete parts; part[nr].begin is known, too */
 };
 
@@ -73,14 +78,21 @@ static enum soft_run_end how_it_ends(const struct soft_insn *i)
 	return i->cls == SOFT_SYSCALL || i->cls == SOFT_INT ? SOFT_RUN_STOPS : SOFT_RUN_PLANT;
 }
 
+static bool easy(const struct soft_insn *i)
+{
+	return i->op.what != SOFT_LEFT || soft_branch_is(i);
+}
+
 static void scan(struct soft_run *ret, struct soft_mem *m, const struct soft_insn *first)
 {
 	struct scan c = { .part[0].begin = first->ip };
 	struct soft_insn i = *first;
 
-	*ret = (struct soft_run){ .begin = first->ip, .gen = m->code_gen };
-	for (int n = 0; n < SOFT_RUN_MAX && goes_on(&c, m, &i); n++)
+	*ret = (struct soft_run){ .begin = first->ip, .gen = m->code_gen, .easy = true };
+	for (int n = 0; n < SOFT_RUN_MAX && goes_on(&c, m, &i); n++) {
+		ret->easy &= easy(&i);
 		soft_insn_at(&i, m, soft_run_next(&i));
+	}
 	ret->end = i.ip;
 	if (i.ip != first->ip)
 		ret->how = (uint8_t)how_it_ends(&i);

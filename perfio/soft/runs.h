@@ -24,6 +24,7 @@ struct soft_run {
 	uint64_t begin, end; /* `end` is not part of it */
 	uint32_t gen;
 	uint8_t how; /* enum soft_run_end */
+	bool easy; /* all of it can be carried out: op.h, branch.h */
 };
 
 /* Longest run. */

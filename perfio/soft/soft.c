@@ -25,8 +25,8 @@
 enum { PSB_MIN = 2048, PSB_MAX = 1 << 20 };
 /* Of cyc_thresh and mtc_period. */
 enum { RATE_MAX = 15 };
-/* Stops of one thread before others get a turn. */
-enum { QUANTUM = 5000 };
+/* Stops and instructions of one thread before others get a turn. */
+enum { TURN_STOPS = 5000, TURN_INSTRUCTIONS = 40000 };
 /* How long a system call may take before we call the program idle, in ns. */
 enum { PATIENCE = 50000 };
 /* Stops between two looks at the clock. */
@@ -101,6 +101,7 @@ void soft_free(struct soft *s)
 	if (s->enc.enc)
 		soft_ptenc_done(&s->enc);
 	soft_stops_done(&s->stops);
+	soft_view_free(s->view);
 	free(s->ip_log);
 	free(s);
 }
@@ -180,6 +181,12 @@ static int adopt_strays(struct soft *s)
 	return soft_table_adopt(s, si.si_pid);
 }
 
+static bool turn_goes_on(struct soft *s)
+{
+	return s->turn_stops++ < TURN_STOPS &&
+	       s->stats.instructions - s->turn_began < TURN_INSTRUCTIONS;
+}
+
 /* The thread to handle next. 1, 0 if all sleep, or -errno. */
 static int next_stop(struct soft *s, struct soft_thread **ret, int *status)
 {
@@ -187,11 +194,12 @@ static int next_stop(struct soft *s, struct soft_thread **ret, int *status)
 	uint64_t since = 0;
 	int n;
 
-	if (t && soft_runs_user(t) && s->quantum++ < QUANTUM && soft_take(s, t, true, status)) {
+	if (t && soft_runs_user(t) && turn_goes_on(s) && soft_take(s, t, true, status)) {
 		*ret = t;
 		return 1;
 	}
-	s->quantum = 0;
+	s->turn_stops = 0;
+	s->turn_began = s->stats.instructions;
 	while (s->nr_live) {
 		t = sweep(s, status);
 		if (!t && any_user(s))

@@ -8,6 +8,7 @@
 #include "perfio/soft/soft.h"
 #include "perfio/soft/stops.h"
 #include "perfio/soft/thread.h"
+#include "perfio/soft/view.h"
 
 #include <sys/ptrace.h>
 
@@ -24,6 +25,7 @@ struct soft {
 	struct soft_gate gate;
 	struct soft_ptenc enc;
 	struct soft_stops stops;
+	struct soft_view *view; /* carry.c's */
 	struct soft_thread **all; /* in order of birth; the index is the queue's number */
 	size_t nr, cap;
 	struct soft_thread **live; /* those not SOFT_GONE; as much room as in `all` */
@@ -36,7 +38,8 @@ struct soft {
 	struct soft_thread nobody; /* in `all`, in place of those that were forgotten */
 
 	struct soft_thread *owner; /* whose turn it is */
-	unsigned quantum;	   /* stops of this turn */
+	unsigned turn_stops;	   /* in this turn */
+	uint64_t turn_began;	   /* stats.instructions then */
 	size_t turn;		   /* index in `live` of the last turn */
 
 	pid_t root;

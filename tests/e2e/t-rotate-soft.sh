@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The software source across files: each decodes alone without a byte left over, and together
 # they have every instruction once.
+# shellcheck disable=SC2016
 set -eu
 . "$E2E/lib.sh"
 . "$E2E/soft.sh"
@@ -9,9 +10,10 @@ soft_begin
 
 mkdir ips
 want=0
-"$PROG/threads" >plain || want=$?
+set -- sh -c 'for i in 1 2 3; do "$0" 1000; sleep 0.3; done; exec "$0" 1000' "$PROG/threads"
+"$@" >plain || want=$?
 status=0
-"$AUXREC" record --source=soft --soft-ips ips --switch-output=1K -o r -- "$PROG/threads" \
+"$AUXREC" record --source=soft --soft-ips ips --switch-output=1K -o r -- "$@" \
 	>out 2>err || status=$?
 [ "$status" = "$want" ] || { cat err; soft_fail "record ended with $status, not $want"; }
 n=$(find . -name 'r.*.data' | wc -l)
@@ -39,7 +41,13 @@ grep -c same cmp
 
 # Snapshots in files of their own: each has what the queues hold, whoever had it before.
 "$AUXREC" record --source=soft --flight=e,64K --max-snapshots=2 -o f -- sh -c "
-	for i in 1 2 3; do '$PROG/mini'; kill -USR2 \$PPID; done; '$PROG/mini'; exit 0" \
+	for i in 1 2 3; do
+		'$PROG/mini'
+		kill -USR2 \$PPID
+		until [ -e f.\$i.data ]; do sleep 0.05; done
+	done
+	'$PROG/mini'
+	exit 0" \
 	>out 2>err || { cat err; soft_fail "record --flight"; }
 [ "$(find . -name 'f.*.data' | wc -l)" = 2 ] || soft_fail "not two files"
 for f in f.3.data f.4.data; do

@@ -19,8 +19,8 @@ flight() {
 }
 
 status=0
-"$PROG/threads" >plain || status=$?
-flight stops 64M "$PROG/threads" &
+"$PROG/threads" 6000 >plain || status=$?
+flight stops 64M "$PROG/threads" 6000 &
 recorder=$!
 rounds=0
 while p=$(pgrep -P $recorder) || [ $rounds = 0 ]; do

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Four threads that share a mutex and a condition variable. One loads a library that
+ * threads [N]: four threads that share a mutex and a condition variable. One loads a library that
  * others call into. It also maps this program's text a second time while another thread
  * spins in user space and calls into the copy with no system call between: a decoder can
  * learn of that mapping in time only by a timestamp in the spinning thread's trace.
@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static double (*cube_root)(double);
 static double (*copied)(double);
-static int spinning, loaded, sum;
+static int spinning, loaded, sum, times = 20;
 
 /* Position independent by nature: it is called at an address where it was not linked. */
 __attribute__((noinline, aligned(64))) static double triple(double x)
@@ -56,7 +57,7 @@ static void await(int *what)
 
 static void add(double x)
 {
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < times; i++) {
 		pthread_mutex_lock(&lock);
 		sum += (int)x;
 		pthread_mutex_unlock(&lock);
@@ -93,16 +94,18 @@ static void *caller(void *unused)
 	return unused;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	void *(*body[])(void *) = { spinner, loader, caller, caller };
 	pthread_t t[4];
 
+	if (argc > 1)
+		times = atoi(argv[1]);
 	for (int i = 0; i < 4; i++)
 		if (pthread_create(&t[i], 0, body[i], 0))
 			return 1;
 	for (int i = 0; i < 4; i++)
 		pthread_join(t[i], 0);
 	printf("sum %d\n", sum);
-	return sum == 20 * 6 + 2 * 20 * 3 ? 4 : 1;
+	return sum == times * 6 + 2 * times * 3 ? 4 : 1;
 }

@@ -11,156 +11,66 @@
 
 #include "perfio/soft/branch.h"
 #include "perfio/soft/insn.h"
+#include "tests/unit/onestep.h"
 #include "tests/unit/softrun.h"
 
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/ptrace.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-/* Pages of the child, where nothing else is. */
-#define CODE ((uint64_t)0x10000000)
-#define DATA ((uint64_t)0x20000000)
-#define SIZE 8192
-#define MIDDLE (DATA + SIZE / 2)
 
 enum { ARITHMETIC = 0x8d5 }; /* of, sf, zf, af, pf, cf: SDM vol. 1, 3.4.3 */
 
-struct world {
-	pid_t child;
-	struct user_regs_struct first; /* as it stopped */
-};
-
-static bool peek(void *arg, uint64_t addr, uint64_t *ret)
+static bool peek(void *arg, uint64_t addr, void *to, size_t n)
 {
-	struct world *w = arg;
-
-	if (addr < DATA || addr > DATA + SIZE - 8)
-		return false;
-	*ret = (uint64_t)ptrace(PTRACE_PEEKDATA, w->child, addr, NULL);
-	return true;
+	return onestep_data(addr, n) && onestep_read(arg, addr, to, n);
 }
 
-static bool poke(void *arg, uint64_t addr, uint64_t v)
+static bool poke(void *arg, uint64_t addr, const void *from, size_t n)
 {
-	struct world *w = arg;
-
-	return addr >= DATA && addr <= DATA + SIZE - 8 &&
-	       !ptrace(PTRACE_POKEDATA, w->child, addr, v);
-}
-
-static void run_child(void)
-{
-	for (uint64_t a = CODE; a <= DATA; a += DATA - CODE)
-		if (mmap((void *)a, SIZE, PROT_READ | PROT_WRITE | PROT_EXEC,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
-			_exit(1);
-	for (uint64_t *p = (uint64_t *)DATA; p < (uint64_t *)(DATA + SIZE); p++)
-		*p = CODE + 64 + (uint64_t)(uintptr_t)p % 1024;
-	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-	raise(SIGSTOP);
-	_exit(2);
-}
-
-static int begin(void **state)
-{
-	struct world *w = calloc(1, sizeof(*w));
-	int st;
-
-	w->child = fork();
-	if (!w->child)
-		run_child();
-	if (waitpid(w->child, &st, 0) != w->child || !WIFSTOPPED(st))
-		return -1;
-	*state = w;
-	return (int)ptrace(PTRACE_GETREGS, w->child, NULL, &w->first);
-}
-
-static int end(void **state)
-{
-	struct world *w = *state;
-
-	kill(w->child, SIGKILL);
-	waitpid(w->child, NULL, 0);
-	free(w);
-	return 0;
-}
-
-/* By the CPU: false if it faults. */
-static bool by_cpu(struct world *w, struct user_regs_struct *r)
-{
-	int st;
-
-	assert_int_equal(ptrace(PTRACE_SETREGS, w->child, NULL, r), 0);
-	assert_int_equal(ptrace(PTRACE_SINGLESTEP, w->child, NULL, NULL), 0);
-	assert_int_equal(waitpid(w->child, &st, 0), w->child);
-	assert_true(WIFSTOPPED(st));
-	assert_int_equal(ptrace(PTRACE_GETREGS, w->child, NULL, r), 0);
-	return WSTOPSIG(st) == SIGTRAP;
-}
-
-static void same_regs(const char *words, const struct user_regs_struct *a,
-		      const struct user_regs_struct *cpu)
-{
-	static const char *const name[] = {
-		"r15", "r14", "r13", "r12", "rbp", "rbx", "r11", "r10", "r9", "r8", "rax",
-		"rcx", "rdx", "rsi", "rdi", "orig_rax", "rip", "cs", "eflags", "rsp", "ss",
-	};
-	const unsigned long long *x = (const void *)a, *y = (const void *)cpu;
-
-	for (size_t k = 0; k < sizeof(name) / sizeof(name[0]); k++)
-		if (strcmp(name[k], "orig_rax") && x[k] != y[k])
-			fail_msg("%s: %s is %llx, by the cpu %llx", words, name[k], x[k], y[k]);
+	return onestep_data(addr, n) && onestep_write(arg, addr, from, n);
 }
 
 /* Run `code` from the registers r, both ways. False: it is none that we carry out. */
-static bool both(struct world *w, const char *words, const uint8_t *code, size_t n,
+static bool both(struct onestep *w, const char *words, const uint8_t *code, size_t n,
 		 const struct user_regs_struct *r)
 {
-	const struct soft_branch_mem m = { peek, poke, w };
+	const struct soft_access m = { peek, poke, w };
 	struct user_regs_struct ours = *r, cpus = *r;
 	uint64_t top = 0, pushed = 0, word[2] = { 0 };
 	struct soft_insn i;
-	bool done, there = peek(w, r->rsp - 8, &top);
+	bool done, there = peek(w, r->rsp - 8, &top, 8);
 
 	memcpy(word, code, n);
-	for (int k = 0; k < 2; k++)
-		assert_int_equal(ptrace(PTRACE_POKEDATA, w->child, r->rip + 8u * (unsigned)k,
-					word[k]), 0);
+	assert_true(onestep_write(w, r->rip, word, sizeof(word)));
 	soft_insn_decode(&i, r->rip, code, n);
 	assert_int_equal(i.len, n);
 	done = soft_branch(&i, &ours, &m);
 	if (there) {
-		peek(w, r->rsp - 8, &pushed);
-		poke(w, r->rsp - 8, top);
+		peek(w, r->rsp - 8, &pushed, 8);
+		poke(w, r->rsp - 8, &top, 8);
 	}
 	if (!done) {
 		assert_memory_equal(&ours, r, sizeof(ours));
 		return false;
 	}
-	if (!by_cpu(w, &cpus))
+	if (!onestep_run(w, &cpus))
 		fail_msg("%s: the cpu faults", words);
-	same_regs(words, &ours, &cpus);
+	onestep_same(words, &ours, &cpus);
 	if (there) {
-		peek(w, r->rsp - 8, &top);
+		peek(w, r->rsp - 8, &top, 8);
 		assert_true(top == pushed);
 	}
 	return true;
 }
 
-static struct user_regs_struct regs(const struct world *w)
+static struct user_regs_struct regs(const struct onestep *w)
 {
 	struct user_regs_struct r = w->first;
 
 	r.orig_rax = UINT64_MAX;
-	r.rip = CODE + 1024;
-	r.rsp = MIDDLE;
-	r.rax = r.rbx = r.rcx = r.rdx = r.rsi = r.rdi = r.rbp = MIDDLE;
-	r.r8 = r.r9 = r.r10 = r.r11 = r.r12 = r.r13 = r.r14 = r.r15 = MIDDLE;
+	r.rip = ONESTEP_CODE + 1024;
+	r.rsp = ONESTEP_MIDDLE;
+	r.rax = r.rbx = r.rcx = r.rdx = r.rsi = r.rdi = r.rbp = ONESTEP_MIDDLE;
+	r.r8 = r.r9 = r.r10 = r.r11 = r.r12 = r.r13 = r.r14 = r.r15 = ONESTEP_MIDDLE;
 	r.eflags = 0x202;
 	return r;
 }
@@ -219,14 +129,14 @@ static void direct_jumps_calls_and_returns(void **state)
 }
 
 /* Registers with which any base, scaled index and displacement still lie within the data. */
-static struct user_regs_struct spread(const struct world *w, unsigned seed)
+static struct user_regs_struct spread(const struct onestep *w, unsigned seed)
 {
 	struct user_regs_struct r = regs(w);
 	unsigned long long *v[] = { &r.rax, &r.rcx, &r.rdx, &r.rbx, &r.rbp, &r.rsi, &r.rdi,
 				    &r.r8, &r.r9, &r.r10, &r.r11, &r.r12, &r.r13, &r.r14, &r.r15 };
 
 	for (unsigned k = 0; k < sizeof(v) / sizeof(v[0]); k++)
-		*v[k] = MIDDLE + 8 * ((k * 7 + seed * 5) % 61);
+		*v[k] = ONESTEP_MIDDLE + 8 * ((k * 7 + seed * 5) % 61);
 	return r;
 }
 
@@ -272,7 +182,7 @@ static void every_register_as_target(void **state)
 			uint8_t code[15];
 			size_t n = form(code, k >> 3, digit, 3, k & 7, 0, 0);
 
-			number(&r, k, CODE + 8 * k, &r);
+			number(&r, k, ONESTEP_CODE + 8 * k, &r);
 			assert_true(both(*state, "by register", code, n, &r));
 		}
 }
@@ -288,7 +198,7 @@ static void every_base_and_displacement(void **state)
 				size_t n;
 
 				if (!mod && (k & 7) == 5) /* rip */
-					disp += (int32_t)(MIDDLE - r.rip);
+					disp += (int32_t)(ONESTEP_MIDDLE - r.rip);
 				n = form(code, k >> 3, 2 + (k & 2), mod, k & 7, 0x24, disp);
 				assert_true(both(*state, "base", code, n, &r));
 			}
@@ -296,7 +206,7 @@ static void every_base_and_displacement(void **state)
 
 static void every_index_and_scale(void **state)
 {
-	struct world *w = *state;
+	struct onestep *w = *state;
 
 	for (unsigned sib = 0; sib < 256; sib++)
 		for (unsigned rex = 0; rex < 4; rex++)
@@ -314,7 +224,7 @@ static void every_index_and_scale(void **state)
 				if (x != 4)
 					number(&r, x, 8u * (sib % 13), &r);
 				if (!mod && (sib & 7) == 5)
-					disp = (int32_t)MIDDLE;
+					disp = (int32_t)ONESTEP_MIDDLE;
 				n = form(code, rex, 4, mod, 4, sib, disp);
 				assert_true(both(w, "sib", code, n, &r));
 			}
@@ -326,7 +236,7 @@ static void segments_have_their_bases(void **state)
 	static const uint8_t gs[] = { 0x65, 0xff, 0x63, 0x08 };
 	struct user_regs_struct r = regs(*state);
 
-	r.fs_base = MIDDLE + 512;
+	r.fs_base = ONESTEP_MIDDLE + 512;
 	r.gs_base = 64;
 	assert_true(both(*state, "call fs", fs, sizeof(fs), &r));
 	assert_true(both(*state, "jmp gs", gs, sizeof(gs), &r));
@@ -345,9 +255,9 @@ static void what_faults_or_traps_is_left_to_the_cpu(void **state)
 	const struct user_regs_struct good = regs(*state);
 	struct user_regs_struct r = good;
 
-	r.rsp = DATA; /* no room */
+	r.rsp = ONESTEP_DATA; /* no room */
 	assert_false(both(*state, "call", (uint8_t[]){ 0xe8, 0, 0, 0, 0 }, 5, &r));
-	r.rsp = DATA + SIZE;
+	r.rsp = ONESTEP_DATA + ONESTEP_SIZE;
 	assert_false(both(*state, "ret", (uint8_t[]){ 0xc3 }, 1, &r));
 	r = good;
 	r.rax = 1ull << 47; /* no address of a program's */
@@ -371,7 +281,7 @@ static void what_is_no_plain_near_branch_is_left_to_the_cpu(void **state)
 	assert_false(both(*state, "int3", (uint8_t[]){ 0xcc }, 1, &r));
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, begin, end)
+#define T(f) cmocka_unit_test_setup_teardown(f, onestep_begin, onestep_end)
 
 int main(void)
 {

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "perfio/soft/areas.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void soft_areas_done(struct soft_areas *a)
+{
+	free(a->v);
+	*a = (struct soft_areas){ 0 };
+}
+
+static bool add(struct soft_areas *a, const struct soft_area *area)
+{
+	if (a->nr == a->cap) {
+		size_t cap = a->cap ? a->cap * 2 : 32;
+		struct soft_area *v = reallocarray(a->v, cap, sizeof(*v));
+
+		if (!v)
+			return false;
+		a->v = v;
+		a->cap = cap;
+	}
+	a->v[a->nr++] = *area;
+	return true;
+}
+
+/* Format of a line: proc(5). */
+static void take_line(struct soft_areas *a, const char *line)
+{
+	unsigned long begin, end, inode;
+	struct soft_area area;
+	char perm[5];
+
+	if (sscanf(line, "%lx-%lx %4s %*s %*s %lu", &begin, &end, perm, &inode) != 4 ||
+	    perm[3] != 'p')
+		return;
+	area = (struct soft_area){ begin, end, perm[0] == 'r', perm[1] == 'w', perm[2] == 'x',
+				   false };
+	area.fixed = area.executable && !area.writable && (inode || strstr(line, "[vdso]"));
+	add(a, &area);
+}
+
+void soft_areas_read(struct soft_areas *a, int fd)
+{
+	char *line = NULL;
+	size_t cap = 0;
+	FILE *f;
+
+	a->nr = 0;
+	fd = dup(fd);
+	if (fd < 0)
+		return;
+	f = fdopen(fd, "r");
+	if (!f) {
+		close(fd);
+		return;
+	}
+	/* A duplicate shares the position. */
+	rewind(f);
+	while (getline(&line, &cap, f) > 0)
+		take_line(a, line);
+	free(line);
+	fclose(f);
+}
+
+const struct soft_area *soft_areas_find(const struct soft_areas *a, uint64_t addr)
+{
+	size_t low = 0, high = a->nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (addr >= a->v[mid].end)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < a->nr && addr >= a->v[low].begin ? &a->v[low] : NULL;
+}

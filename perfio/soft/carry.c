@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "perfio/soft/carry.h"
+#include "perfio/soft/branch.h"
+#include "perfio/soft/op.h"
+#include "perfio/soft/resume.h"
+#include "perfio/soft/tracer.h"
+#include "perfio/soft/view.h"
+#include "perfio/soft/wait.h"
+
+/* Instructions in a row, before the thread itself runs some: a loop of nothing else must still
+ * meet its signals. */
+enum { CARRY_MAX = 4096 };
+/* Instructions that may share a time. */
+enum { SAME_TIME = 64 };
+
+struct carry {
+	struct soft *s;
+	struct soft_thread *t;
+	struct soft_access mem;
+	int n;
+};
+
+/* The instruction that t is at. */
+static bool one(struct carry *c)
+{
+	struct soft_thread *t = c->t;
+	bool done = soft_branch_is(&t->insn) ? soft_branch(&t->insn, &t->regs, &c->mem)
+					     : soft_op_run(&t->insn, &t->regs, &c->mem);
+
+	if (!done)
+		return false;
+	if (c->n++ % SAME_TIME == 0)
+		t->resumed = soft_ticks(c->s);
+	t->new_regs = true;
+	soft_thread_ran(t, t->regs.rip);
+	soft_thread_goto(t, t->regs.rip);
+	return c->n < CARRY_MAX && !soft_gate_shut(t->gate);
+}
+
+/* A run with an instruction for the CPU costs a stop, however much of it is carried out. */
+static bool run(struct carry *c)
+{
+	struct soft_run r;
+
+	if (!soft_mem_is_fixed(c->t->mem, c->t->insn.ip))
+		return one(c);
+	soft_run_at(&r, c->t->mem, &c->t->insn);
+	if (!r.easy)
+		return false;
+	do
+		if (!one(c))
+			return false;
+	while (c->t->insn.ip != r.end);
+	return true;
+}
+
+static bool begin(struct soft *s, struct soft_thread *t)
+{
+	if (!s->view)
+		s->view = soft_view_new();
+	if (!s->view)
+		return false;
+	soft_view_open(s->view, t->mem, t->tid, soft_quiesce(s, t));
+	return true;
+}
+
+int soft_carry(struct soft *s, struct soft_thread *t)
+{
+	struct carry c = { .s = s, .t = t };
+	int err;
+
+	if (!soft_branch_is(&t->insn) && t->insn.op.what == SOFT_LEFT)
+		return 0;
+	err = soft_regs(t);
+	if (err || !begin(s, t))
+		return err;
+	c.mem = (struct soft_access){ soft_view_read, soft_view_write, s->view };
+	while (soft_branch_is(&t->insn) ? one(&c) : run(&c))
+		;
+	return soft_view_close(s->view);
+}
