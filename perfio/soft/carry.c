@@ -7,6 +7,9 @@
 #include "perfio/soft/view.h"
 #include "perfio/soft/wait.h"
 
+#include <signal.h>
+#include <sys/ptrace.h>
+
 /* Instructions in a row, before the thread itself runs some: a loop of nothing else must still
  * meet its signals. */
 enum { CARRY_MAX = 4096 };
@@ -64,12 +67,31 @@ static bool begin(struct soft *s, struct soft_thread *t)
 	return true;
 }
 
+/*
+ * Signals that came while it was in the kernel are handled before anything else runs: what it
+ * sent itself, what its call let through. One at a time, so that there may be another one.
+ */
+static bool has_signals(const struct soft_thread *t)
+{
+	struct __ptrace_peeksiginfo_args one = { .nr = 1 };
+	siginfo_t si;
+
+	if (ptrace(PTRACE_PEEKSIGINFO, t->tid, &one, &si))
+		return true;
+	one.flags = PTRACE_PEEKSIGINFO_SHARED;
+	return ptrace(PTRACE_PEEKSIGINFO, t->tid, &one, &si) != 0;
+}
+
 int soft_carry(struct soft *s, struct soft_thread *t)
 {
 	struct carry c = { .s = s, .t = t };
+	const bool arrived = t->arrived;
 	int err;
 
+	t->arrived = false;
 	if (!soft_branch_is(&t->insn) && t->insn.op.what == SOFT_LEFT)
+		return 0;
+	if (arrived && has_signals(t))
 		return 0;
 	err = soft_regs(t);
 	if (err || !begin(s, t))

@@ -97,6 +97,8 @@ static int on_exec(struct soft *s, struct soft_thread *t)
 	soft_pt_forget(&t->pt);
 	soft_mem_put(t->mem);
 	t->mem = NULL;
+	/* Killed for the execve, it may not have told how far it came. */
+	t->running = false;
 	t->mode = SOFT_KERNEL;
 	t->injected = false;
 	t->restarting = false;

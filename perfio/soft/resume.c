@@ -236,6 +236,7 @@ int soft_resume_at(struct soft *s, struct soft_thread *t, uint64_t ip)
 	t->mode = SOFT_USER;
 	t->injected = false;
 	t->restarting = false;
+	t->arrived = true;
 	soft_thread_goto(t, ip);
 	return soft_resume(s, t, 0);
 }

@@ -33,6 +33,7 @@ struct soft_thread {
 	enum soft_mode mode;
 	bool listening; /* group-stopped: nothing of it runs until SIGCONT */
 	bool injected;	/* a signal was put in with the last step */
+	bool arrived;	 /* in user space, and has run nothing there */
 	bool restarting; /* insn is a system call the kernel goes back to by itself */
 	bool pushed;	 /* its queue was announced to the caller */
 	int signal;	 /* that was injected */

@@ -2,7 +2,7 @@
 /*
  * Signals at every place where they can meet a program: in a loop (timer), on a fault
  * (left by siglongjmp, or skipped by the handler), in a handler, in a system call that
- * restarts. Timers fire once each and are waited for, so the counts do not depend on
+ * restarts, where some are let through at once. Timers fire once each and are waited for, so the counts do not depend on
  * speed.
  */
 #define _GNU_SOURCE /* REG_RIP */
@@ -90,6 +90,31 @@ static int read_through_alarm(void)
 	return c;
 }
 
+static char order[8];
+static int seen;
+
+static void on_either(int s)
+{
+	order[seen++] = s == SIGUSR1 ? '1' : '2';
+}
+
+/* What is let through at once is handled before sigprocmask() returns, the one within the other. */
+static void two_at_once(void)
+{
+	sigset_t both, old;
+
+	handle(SIGUSR1, on_either);
+	handle(SIGUSR2, on_either);
+	sigemptyset(&both);
+	sigaddset(&both, SIGUSR1);
+	sigaddset(&both, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &both, &old);
+	raise(SIGUSR1);
+	raise(SIGUSR2);
+	sigprocmask(SIG_SETMASK, &old, 0);
+	order[seen++] = '.';
+}
+
 int main(void)
 {
 	struct sigaction ill = { .sa_sigaction = on_ill, .sa_flags = SA_SIGINFO };
@@ -116,6 +141,7 @@ int main(void)
 	}
 	got = read_through_alarm();
 	printf("faults %d, skipped %d, outer %d, inner %d\n", faults, skipped, outer, inner);
-	printf("alarms %d, children %d, read %c\n", alarms, children, got);
+	two_at_once();
+	printf("alarms %d, children %d, read %c, %s\n", alarms, children, got, order);
 	return 6;
 }
