@@ -218,8 +218,11 @@ static int round_of_all(struct session *s, bool marker, bool last)
 	if (!err)
 		err = put_switches(s);
 	if (!err)
+		err = softcode_round(s);
+	if (!err)
 		err = fmt_writer_round_spans(&s->writer, s->spans.n ? s->spans.v : alone,
 					     (int)s->spans.n, marker);
+	softcode_told(s);
 	for (size_t i = 0; i < s->set.nr_place && !err; i++)
 		release_place(s, i, last);
 	return err;

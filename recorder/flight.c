@@ -127,6 +127,9 @@ static int drain_all(struct session *s)
 	softswitch_begin(s);
 	for (size_t i = 0; i < s->set.nr_place && !err; i++)
 		err = drain_place(s, i);
+	if (!err)
+		err = softcode_round(s);
+	softcode_told(s);
 	return err ? err : softswitch_end(s);
 }
 

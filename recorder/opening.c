@@ -80,6 +80,8 @@ static int open_soft(struct session *s)
 		.max_instructions = s->cfg->max_instructions,
 		.note_stops = p->has_switches,
 		.ip_log = s->cfg->ip_log,
+		.code = softcode_keep,
+		.code_arg = s,
 	};
 	int err;
 

@@ -272,6 +272,19 @@ static void report_files(const struct session *s, double seconds)
 		 units_bytes(l.aux_bytes, aux));
 }
 
+static void report_code(const struct session *s, const struct soft_stats *st)
+{
+	char bytes[16];
+
+	if (s->code.bytes)
+		log_info("  code that is in no file: %s in '%s'",
+			 units_bytes(s->code.bytes, bytes), s->code.dir);
+	if (st->code_lost)
+		log_info("  code that is in no file, and was not kept: met %llu times%s",
+			 (unsigned long long)st->code_lost,
+			 s->out.stream ? " (a stream has no place for it)" : "");
+}
+
 void report_end(const struct session *s)
 {
 	struct ledger_losses l = ledger_sum(&s->ledger);
@@ -308,6 +321,7 @@ void report_end(const struct session *s)
 		if (st.unexplained)
 			log_info("  %llu times a thread was not where its instructions led: the "
 				 "trace has gaps there", (unsigned long long)st.unexplained);
+		report_code(s, &st);
 		if (st.forgotten)
 			log_info("  of %llu threads that had ended nothing was left: the newest "
 				 "%d windows are kept", (unsigned long long)st.forgotten,

@@ -487,6 +487,7 @@ static void session_done(struct session *s)
 	fmt_buf_done(&s->buf);
 	spans_done(&s->spans);
 	softswitch_done(s);
+	softcode_done(s);
 	free(s->events);
 	free(s->ids);
 	free(s->stalled);

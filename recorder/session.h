@@ -48,6 +48,7 @@
 #include "recorder/polling.h"
 #include "recorder/rotation.h"
 #include "recorder/sideband.h"
+#include "recorder/softcode.h"
 #include "recorder/softswitch.h"
 #include "recorder/source.h"
 #include "recorder/spans.h"
@@ -93,6 +94,7 @@ struct session {
 	struct fmt_buf buf;	/* records being made */
 	struct spans spans;	/* records of a ring on their way */
 	struct softswitch switches; /* of the software source */
+	struct softcode code;	    /* its, too */
 
 	struct watch watch;
 	struct polling polling;

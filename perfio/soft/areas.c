@@ -27,6 +27,16 @@ static bool add(struct soft_areas *a, const struct soft_area *area)
 	return true;
 }
 
+/* Where a JIT compiler writes a jitdump it maps it, so that profilers see its name: linux
+ * tools/perf/Documentation/jitdump-specification.txt, jit_detect() in tools/perf/util/jitdump.c. */
+static bool is_jitdump(const char *line)
+{
+	const char *name = strrchr(line, '/');
+	int end = 0;
+
+	return name && sscanf(name, "/jit-%*u.dump%n", &end) == 0 && end && name[end] == '\n';
+}
+
 /* Format of a line: proc(5). */
 static void take_line(struct soft_areas *a, const char *line)
 {
@@ -34,6 +44,7 @@ static void take_line(struct soft_areas *a, const char *line)
 	struct soft_area area;
 	char perm[5];
 
+	a->jitdump |= is_jitdump(line);
 	if (sscanf(line, "%lx-%lx %4s %*s %*s %lu", &begin, &end, perm, &inode) != 4 ||
 	    perm[3] != 'p')
 		return;

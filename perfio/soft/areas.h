@@ -17,6 +17,7 @@ struct soft_area {
 struct soft_areas {
 	struct soft_area *v;
 	size_t nr, cap;
+	bool jitdump; /* the program tells of the code that it makes: a jitdump was mapped */
 };
 
 void soft_areas_done(struct soft_areas *a);

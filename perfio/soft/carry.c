@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfio/soft/carry.h"
 #include "perfio/soft/branch.h"
+#include "perfio/soft/code.h"
 #include "perfio/soft/op.h"
 #include "perfio/soft/resume.h"
 #include "perfio/soft/tracer.h"
@@ -35,6 +36,7 @@ static bool one(struct carry *c)
 	if (c->n++ % SAME_TIME == 0)
 		t->resumed = soft_ticks(c->s);
 	t->new_regs = true;
+	soft_code_see(t, &t->insn);
 	soft_thread_ran(t, t->regs.rip);
 	soft_thread_goto(t, t->regs.rip);
 	return c->n < CARRY_MAX && !soft_gate_shut(t->gate);

@@ -73,6 +73,8 @@ static int on_clone(struct soft *s, struct soft_thread *t, int event)
 			c->mem = soft_mem_get(t->mem);
 		else
 			err = copy_memory(t, c);
+		if (c->mem && !c->mem->code_time)
+			c->mem->code_time = soft_ticks(s);
 	}
 	if (err)
 		return soft_unless_killed(err);
@@ -106,6 +108,7 @@ static int on_exec(struct soft *s, struct soft_thread *t)
 	soft_sigtrap_exec(&t->trap);
 	if (soft_mem_open(&t->mem, t->tid))
 		return soft_resume_free(s, t);
+	t->mem->code_time = soft_ticks(s);
 	return soft_resume(s, t, 0);
 }
 

@@ -219,6 +219,7 @@ void soft_insn_at(struct soft_insn *ret, struct soft_mem *m, uint64_t ip)
 	}
 	if (!soft_mem_is_fixed(m, ip)) {
 		soft_insn_fresh(ret, m, ip);
+		ret->loose = true;
 		return;
 	}
 	decode_fixed(ret, m, ip);

@@ -55,6 +55,7 @@ struct soft_insn {
 	uint32_t gen;
 	uint8_t len; /* 0 for SOFT_BAD */
 	uint8_t cls; /* enum soft_class */
+	bool loose;  /* read where code can change unseen */
 	bool legacy; /* SYSCALL: int 0x80, whose numbers are those of i386 */
 	bool sized;  /* a branch with a size prefix, of which makers of CPUs think differently */
 	bool wide;   /* PTWRITE: of eight bytes, not four */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfio/soft/mem.h"
+#include "perfio/soft/code.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +28,7 @@ static void free_mem(struct soft_mem *m)
 	soft_areas_done(&m->areas);
 	free(m->cache);
 	free(m->runs);
+	soft_code_free(m->pages);
 	free(m);
 }
 
@@ -118,6 +120,8 @@ void soft_mem_changed(struct soft_mem *m, uint64_t begin, uint64_t end, bool cod
 		return;
 	soft_plants_withdraw(&m->plants, begin, end, by);
 	soft_mem_renew(m);
+	m->code_time = 0;
+	soft_code_changed(m->pages, begin, end);
 }
 
 static void read_areas(struct soft_mem *m)

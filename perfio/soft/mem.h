@@ -22,8 +22,10 @@ struct soft_mem {
 	uint32_t code_gen;   /* those of them that may concern code; never 0 */
 	struct soft_areas areas;
 	uint32_t areas_gen, areas_code_gen; /* as of which they were read */
+	uint64_t code_time;  /* virtual TSC when code_gen was last counted; 0: unknown */
 	struct soft_insn *cache; /* insn.c's */
 	struct soft_run *runs;	 /* runs.c's */
+	struct soft_pages *pages; /* code.c's */
 	struct soft_plants plants;
 	bool stepped; /* nothing is to be planted here any more */
 };

@@ -81,6 +81,8 @@ int soft_let_go(struct soft *s, struct soft_thread *t, int how, int sig)
 {
 	int err = set_regs(t);
 
+	if (t->mode == SOFT_USER && !t->running)
+		soft_code_see(t, &t->insn);
 	t->resumed = soft_ticks(s);
 	if (!err && ptrace((enum __ptrace_request)how, t->tid, NULL, (long)sig))
 		err = -errno;

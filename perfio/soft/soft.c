@@ -32,14 +32,19 @@ enum { PATIENCE = 50000 };
 /* Stops between two looks at the clock. */
 enum { CLOCK_EVERY = 32 };
 
-uint64_t soft_ticks(const struct soft *s)
+uint64_t soft_ticks_of(const struct soft_config *c)
 {
 #ifdef __x86_64__
-	if (s->cfg.use_rdtsc)
+	if (c->use_rdtsc)
 		return __rdtsc();
 #endif
-	(void)s;
+	(void)c;
 	return soft_now(CLOCK_MONOTONIC_RAW);
+}
+
+uint64_t soft_ticks(const struct soft *s)
+{
+	return soft_ticks_of(&s->cfg);
 }
 
 static int check_config(const struct soft_config *c)

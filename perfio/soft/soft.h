@@ -21,6 +21,7 @@
 #ifndef PERFIO_SOFT_SOFT_H
 #define PERFIO_SOFT_SOFT_H
 
+#include "perfio/soft/code.h"
 #include "perfio/soft/pt.h"
 
 #include <stdbool.h>
@@ -46,6 +47,9 @@ struct soft_config {
 	/* After so many instructions of all threads together nothing more is traced; 0: no end. */
 	uint64_t max_instructions;
 	bool note_stops;    /* for soft_stops_peek() */
+	/* Gets the code that is not that of files, while soft_run() is at work; or NULL. */
+	soft_code_fn *code;
+	void *code_arg;
 	/* Test oracle: directory that receives PID.TID files of executed addresses, u64
 	 * little-endian each, or NULL. A file is complete when its thread has ended or is
 	 * let go. */
@@ -61,6 +65,8 @@ struct soft_stats {
 	uint64_t live;	       /* threads alive now */
 	uint64_t trace_bytes;  /* bytes produced so far */
 	uint64_t dropped;      /* bytes given up for want of memory */
+	uint64_t code_kept;    /* pages of code that was handed out, ... */
+	uint64_t code_lost;    /* ... and how often one was met that could not be */
 	uint64_t forgotten;    /* threads that ended with a window that was given up for others' */
 };
 
@@ -174,5 +180,6 @@ bool soft_stands(struct soft *s, pid_t tid);
 
 void soft_stats(const struct soft *s, struct soft_stats *ret);
 uint64_t soft_ticks(const struct soft *s); /* the virtual TSC of now */
+uint64_t soft_ticks_of(const struct soft_config *c); /* the same */
 
 #endif

@@ -36,6 +36,7 @@ int soft_table_add(struct soft_thread **ret, struct soft *s, pid_t pid, pid_t ti
 	t->pid = pid;
 	t->tid = tid;
 	t->stats = &s->stats;
+	t->cfg = &s->cfg;
 	t->gate = &s->gate;
 	soft_pin_born(s, t, parent);
 	t->log = (struct soft_iplog){ .dir = s->ip_log, .pid = pid, .tid = tid };

@@ -57,6 +57,7 @@ struct soft_thread {
 	uint32_t timed_gen; /* mappings as of the last TSC packet */
 	struct soft_mem *mem;
 	struct soft_stats *stats; /* of the whole source */
+	const struct soft_config *cfg; /* its, too */
 	struct soft_gate *gate;	  /* the same */
 	struct soft_iplog log;
 	struct soft_pt pt;

@@ -53,6 +53,8 @@ static void note_mappings(struct soft *s, struct soft_thread *t,
 	}
 	if (m.code)
 		soft_attach_renew(s, t->mem);
+	if (m.nr && !t->mem->code_time)
+		t->mem->code_time = soft_ticks(s);
 }
 
 /* The system call at t->insn, if there is one, is over. */

@@ -110,6 +110,13 @@ run_lines x/raw.txt
 as_executed threads
 
 
+# Code that is in no file, several times at one address: from the files beside the recording.
+mkdir -p jit/ips
+"$AUXREC" record --source=soft --soft-ips jit/ips -o jit/perf.data -- "$PROG/jit" >/dev/null 2>&1
+export_of jit/perf.data
+run_lines
+as_executed jit
+
 # A span of time: from PSB to PSB, no more; what is there decodes as it did.
 "$AUXREC" export --to=libipt forkexec/perf.data -o full 2>/dev/null
 cat >spans.py <<'END'

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "perfio/soft/code.h"
+#include "perfio/soft/thread.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of one address space: more are not kept. */
+enum { PAGES_MAX = 8192 };
+
+struct page {
+	uint64_t addr;
+	uint64_t number; /* 0: not kept, or never handed out */
+	uint64_t seen;	 /* virtual TSC: it last ran at, as it is here */
+	bool told;	 /* since something was last mapped there */
+	uint8_t bytes[SOFT_CODE_PAGE + SOFT_CODE_TAIL];
+};
+
+struct soft_pages {
+	struct page **slot; /* open addressing by addr */
+	size_t nr, nr_slots; /* a power of two, at least twice nr */
+};
+
+void soft_code_free(struct soft_pages *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->nr_slots; i++)
+		free(p->slot[i]);
+	free(p->slot);
+	free(p);
+}
+
+static struct page **find(const struct soft_pages *p, uint64_t addr)
+{
+	size_t i = (addr / SOFT_CODE_PAGE * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
+
+	while (p->slot[i & (p->nr_slots - 1)] && p->slot[i & (p->nr_slots - 1)]->addr != addr)
+		i++;
+	return &p->slot[i & (p->nr_slots - 1)];
+}
+
+static bool make_room(struct soft_pages *p)
+{
+	struct soft_pages n = { .nr_slots = p->nr_slots ? p->nr_slots * 2 : 64, .nr = p->nr };
+
+	if (p->nr * 2 < p->nr_slots)
+		return true;
+	if (p->nr >= PAGES_MAX)
+		return false;
+	n.slot = calloc(n.nr_slots, sizeof(*n.slot));
+	if (!n.slot)
+		return false;
+	for (size_t i = 0; i < p->nr_slots; i++)
+		if (p->slot[i])
+			*find(&n, p->slot[i]->addr) = p->slot[i];
+	free(p->slot);
+	*p = n;
+	return true;
+}
+
+/* The page at addr, or NULL if there is no room for it. */
+static struct page *page_at(struct soft_mem *m, uint64_t addr)
+{
+	struct page **at;
+
+	if (!m->pages)
+		m->pages = calloc(1, sizeof(*m->pages));
+	if (!m->pages || !make_room(m->pages))
+		return NULL;
+	at = find(m->pages, addr);
+	if (*at)
+		return *at;
+	*at = calloc(1, sizeof(**at));
+	if (*at) {
+		(*at)->addr = addr;
+		m->pages->nr++;
+	}
+	return *at;
+}
+
+void soft_code_changed(struct soft_pages *p, uint64_t begin, uint64_t end)
+{
+	for (size_t i = 0; p && i < p->nr_slots; i++)
+		if (p->slot[i] && p->slot[i]->addr < end &&
+		    p->slot[i]->addr + sizeof(p->slot[i]->bytes) > begin)
+			p->slot[i]->told = false;
+}
+
+static void hand_out(struct soft_thread *t, struct page *p, uint64_t ticks)
+{
+	struct soft_code c = { .pid = t->pid, .tid = t->tid, .addr = p->addr, .ticks = ticks,
+			       .number = p->number };
+	uint8_t now[sizeof(p->bytes)] = { 0 };
+
+	(void)soft_mem_read(t->mem, p->addr, now, sizeof(now));
+	if (!p->number || memcmp(now, p->bytes, sizeof(now)))
+		c.bytes = memcpy(p->bytes, now, sizeof(now));
+	p->told = true;
+	p->number = t->cfg->code(t->cfg->code_arg, &c);
+	t->stats->code_kept += p->number != 0;
+	t->stats->code_lost += !p->number;
+}
+
+/* Written over since it ran: from when on is it new? Instructions that are carried out in the
+ * tracer may share their time with those that ran before. */
+static uint64_t new_time(struct soft_thread *t, const struct page *p)
+{
+	if (t->resumed <= p->seen)
+		t->resumed = soft_ticks_of(t->cfg);
+	t->mem->gen++;
+	return t->resumed;
+}
+
+/* n bytes at addr, of one page and its tail, are about to run. */
+static void see(struct soft_thread *t, uint64_t addr, const uint8_t *bytes, size_t n)
+{
+	const size_t off = addr % SOFT_CODE_PAGE;
+	struct soft_mem *m = t->mem;
+	struct page *p = page_at(m, addr - off);
+
+	if (!p) {
+		t->stats->code_lost++;
+		return;
+	}
+	if (!p->told || memcmp(p->bytes + off, bytes, n))
+		hand_out(t, p, !p->told && m->code_time ? m->code_time : new_time(t, p));
+	if (t->resumed > p->seen)
+		p->seen = t->resumed;
+}
+
+void soft_code_see(struct soft_thread *t, const struct soft_insn *i)
+{
+	const size_t left = SOFT_CODE_PAGE - i->ip % SOFT_CODE_PAGE;
+	uint8_t bytes[SOFT_CODE_TAIL];
+
+	if (!t->cfg->code || !i->loose || !i->len || soft_gate_shut(t->gate) ||
+	    t->mem->areas.jitdump || soft_mem_read(t->mem, i->ip, bytes, i->len) != i->len)
+		return;
+	see(t, i->ip, bytes, i->len);
+	if (i->len > left)
+		see(t, i->ip + left, bytes + left, i->len - left);
+}
+
+static bool branches(const struct soft_insn *i)
+{
+	return i->cls >= SOFT_JCC && i->cls <= SOFT_FAR;
+}
+
+void soft_code_ahead(struct soft_thread *t, const struct soft_insn *i, uint64_t ip)
+{
+	struct soft_insn next;
+
+	if (!t->cfg->code || !branches(i) || soft_mem_is_fixed(t->mem, ip))
+		return;
+	soft_insn_at(&next, t->mem, ip);
+	soft_code_see(t, &next);
+}

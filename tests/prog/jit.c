@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * jit [rwx|wx|own]
+ *
+ * Makes code at run time and calls it: functions that lie in a page, one that crosses into the
+ * next one in the middle of an instruction, and several that take turns at the same address.
+ * Pages that can be written and executed (rwx), or one after the other (wx: mprotect). With own
+ * it first maps a file jit-PID.dump of the working directory, as one does that writes it. A child
+ * process goes on with code of its own. Prints what the functions returned. Exit: 0.
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SIZE = 3 * 4096 };
+
+static uint8_t *code;
+static int wx;
+
+static void allow(int prot)
+{
+	if (wx)
+		mprotect(code, SIZE, prot);
+}
+
+/* A loop that adds `add` n times: with branches that no reader can guess. */
+static uint8_t *emit(uint8_t *at, uint32_t add)
+{
+	static const uint8_t loop[] = {
+		0x31, 0xc0,		      /* xor eax, eax */
+		0x48, 0x85, 0xff,	      /* 1: test rdi, rdi */
+		0x74, 0x0a,		      /* jz 2f */
+		0x05, 0, 0, 0, 0,	      /* add eax, imm32 */
+		0x48, 0xff, 0xcf,	      /* dec rdi */
+		0xeb, 0xf1,		      /* jmp 1b */
+		0xc3,			      /* 2: ret */
+	};
+
+	allow(PROT_READ | PROT_WRITE);
+	memcpy(at, loop, sizeof(loop));
+	memcpy(at + 8, &add, sizeof(add));
+	allow(PROT_READ | PROT_EXEC);
+	return at;
+}
+
+static unsigned call(const uint8_t *at, long n)
+{
+	return ((unsigned (*)(long))at)(n);
+}
+
+static int map_dump(void)
+{
+	char name[64];
+	int fd;
+
+	snprintf(name, sizeof(name), "jit-%d.dump", (int)getpid());
+	fd = open(name, O_RDWR | O_CREAT, 0600);
+	return fd >= 0 && !ftruncate(fd, 4096) &&
+	       mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) != MAP_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+	uint8_t *at;
+
+	if (argc > 1 && !strcmp(argv[1], "own") && !map_dump())
+		return 1;
+	wx = argc > 1 && !strcmp(argv[1], "wx");
+	code = mmap(NULL, SIZE, PROT_READ | PROT_WRITE | (wx ? 0 : PROT_EXEC),
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (code == MAP_FAILED)
+		return 1;
+	for (unsigned i = 0; i < 5; i++)
+		printf("%u\n", call(emit(code + 64 * i, i + 1), 10 + i));
+	/* The immediate of add lies on both sides. */
+	at = code + 4096 - 10;
+	printf("%u\n", call(emit(at, 0x01020304), 3));
+	printf("%u\n", call(emit(at, 0x01020305), 4));
+	/* The same place, again and again, and the one before it in between. */
+	for (unsigned i = 0; i < 8; i++) {
+		printf("%u\n", call(emit(code + 8192, i * i), i));
+		printf("%u\n", call(code + 64, i));
+	}
+	fflush(stdout);
+	if (!fork()) {
+		printf("%u\n", call(code + 8192, 3));
+		printf("%u\n", call(emit(code + 8192, 1000), 3));
+		return fflush(stdout);
+	}
+	wait(NULL);
+	printf("%u\n", call(code + 8192, 2));
+	return 0;
+}
