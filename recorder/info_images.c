@@ -20,6 +20,7 @@ int info_images_take(struct info *i, const struct input *in, const struct fmt_re
 		err = images_new(&i->images.images, in->dir, NULL);
 		if (err)
 			return err;
+		images_beside(i->images.images, in->path);
 	}
 	return images_take(i->images.images, rec, &image);
 }

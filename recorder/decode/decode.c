@@ -231,6 +231,8 @@ int decode_file(struct decode_report *ret, struct input *in, const struct decode
 	int err = images_new(&g.images, in->dir, o->images);
 
 	if (!err)
+		images_beside(g.images, in->path);
+	if (!err)
 		err = tasks_new(&g.tasks);
 	if (!err)
 		err = gather(&g, in);

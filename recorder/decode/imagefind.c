@@ -97,6 +97,31 @@ static int try_by_name(struct image_row *r, const char *dir)
 	return take_if_same(r, path);
 }
 
+/* OUTPUT.jit/code-PID, the end of its name (recorder/softcode.h), or NULL. */
+static const char *kept_code(const char *name)
+{
+	const char *base = strrchr(name, '/'), *dir = base;
+
+	if (!base || strncmp(base, "/code-", 6) || base - name < 5 || strncmp(base - 4, ".jit", 4))
+		return NULL;
+	while (dir > name && dir[-1] != '/')
+		dir--;
+	return dir;
+}
+
+static int try_beside(const struct images *v, struct image_row *r)
+{
+	const char *tail = kept_code(r->image.name);
+	const char *slash = v->file ? strrchr(v->file, '/') : NULL;
+	char *path;
+
+	if (!tail || !v->file)
+		return 0;
+	if (asprintf(&path, "%.*s%s", slash ? (int)(slash + 1 - v->file) : 0, v->file, tail) < 0)
+		return -ENOMEM;
+	return take_if_same(r, path);
+}
+
 static int try_home(struct image_row *r)
 {
 	const char *home = getenv("HOME");
@@ -166,6 +191,8 @@ static int find_user(struct images *v, struct image_row *r)
 		got = try_by_id(r, v->dir);
 	if (!got)
 		got = try_by_name(r, "");
+	if (!got)
+		got = try_beside(v, r);
 	if (!got)
 		got = try_home(r);
 	if (!got)

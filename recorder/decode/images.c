@@ -49,6 +49,11 @@ int images_new(struct images **ret, const char *recording, const char *dir)
 	return 0;
 }
 
+void images_beside(struct images *v, const char *recording)
+{
+	v->file = recording;
+}
+
 static void free_row(struct image_row *r)
 {
 	free(r->path);

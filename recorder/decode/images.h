@@ -6,6 +6,7 @@
  * each image, that is each (name, build id), is looked for, in this order:
  *   DIR/NAME and DIR/.build-id, when a directory was given
  *   NAME itself
+ *   what the recorder keeps beside a recording (OUTPUT.jit/code-PID), where that was moved to
  *   ~/.debug/.build-id/xx/yyy... (perf's cache: elf or vdso), /usr/lib/debug/.build-id/xx/yyy...
  *   [vdso]: this machine's own
  *   the kernel, its modules, its BPF programs and trampolines: kcore_dir/kcore of a recording
@@ -58,6 +59,8 @@ int images_dir(void *target, const char *arg);
 __attribute__((warn_unused_result))
 int images_new(struct images **ret, const char *recording, const char *dir);
 void images_free(struct images *v); /* NULL is fine */
+/* The recording's own name, which must stay: beside it lies the code that is in no file. */
+void images_beside(struct images *v, const char *recording);
 
 /* A record of any type; those that tell nothing of images are passed over. *ret is the image
  * of an MMAP or MMAP2 of the host, else NULL (also where the record is malformed). The image

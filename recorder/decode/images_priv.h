@@ -14,6 +14,7 @@ struct image_row {
 
 struct images {
 	const char *recording, *dir;
+	const char *file; /* the recording, or NULL */
 	struct image_row **rows; /* as they came */
 	size_t nr, room;
 	size_t *slot; /* open addressing: 1 + index in rows, a power of two of them */

@@ -317,6 +317,8 @@ int export_survey(struct export *x)
 	x->others = (struct export_stream){ .key = EXPORT_NONE, .kind = EXPORT_OTHERS };
 	err = images_new(&x->images, x->in->dir, x->o->images);
 	if (!err)
+		images_beside(x->images, x->in->path);
+	if (!err)
 		err = tasks_new(&x->tasks);
 	if (!err)
 		err = export_each(x, on_record, say_fault, x);

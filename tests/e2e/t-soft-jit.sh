@@ -43,6 +43,16 @@ done
 # It is the user's alone, as the recording.
 [ "$(stat -c %a rwx/perf.data.jit)" = 700 ] || soft_fail "others may look into perf.data.jit"
 
+# What was moved together is still found by us.
+mkdir -p moved elsewhere
+"$AUXREC" record --source=soft --soft-ips moved -o r.data -- "$PROG/jit" >/dev/null 2>err ||
+	soft_fail "r.data"
+mv r.data r.data.jit elsewhere
+"$AUXREC" check --decode elsewhere/r.data >said || { cat said; soft_fail "moved, and not found"; }
+(cd elsewhere && "$AUXREC" check --decode r.data >said) || soft_fail "not found from there"
+rm elsewhere/r.data.jit/code-*
+! "$AUXREC" check --decode elsewhere/r.data >said || soft_fail "decoded out of nothing"
+
 # Other bytes are noticed, and so is their absence.
 cp -R rwx other
 for code in other/perf.data.jit/code-*; do
