@@ -246,9 +246,7 @@ static int take(struct session *s, bool go_on)
 		err = tell_tasks(s);
 	if (!err && s->switches.fold)
 		err = softswitch_put_newest(s, &f->records);
-	if (!err)
-		err = put_records(s);
-	return err ? err : softswitch_put_counts(s);
+	return err ? err : put_records(s);
 }
 
 /* ---- the words ---- */

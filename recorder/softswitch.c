@@ -78,6 +78,33 @@ int softswitch_end(struct session *s)
 	return err ? err : fold_turn(w->fold, w->until, stands, s, &w->kept);
 }
 
+struct counts {
+	struct session *s;
+	struct fmt_buf *to;
+};
+
+static void put_count(void *ctx, const struct fold_count *c)
+{
+	const struct counts *w = ctx;
+	struct session *s = w->s;
+	const struct pio_event *e = &s->set.ev[s->plan.switches];
+	struct fmt_trailer t = { .pid = c->pid, .tid = c->tid, .time = s->ledger.last_ns,
+				 .id = e->fd[0].id };
+
+	fmt_put_read(w->to, c->pid, c->tid, c->pairs, e->attr.read_format, &t);
+	ledger_count(&s->ledger, FMT_REC_READ);
+	s->switches.pairs += c->pairs;
+}
+
+static void put_counts(struct session *s, struct fmt_buf *to)
+{
+	struct counts w = { s, to };
+
+	fold_counts(s->switches.fold, put_count, &w);
+	if (!s->flight.own)
+		fold_begin_counts(s->switches.fold);
+}
+
 int softswitch_put_newest(struct session *s, struct fmt_buf *to)
 {
 	struct softswitch *w = &s->switches;
@@ -88,27 +115,14 @@ int softswitch_put_newest(struct session *s, struct fmt_buf *to)
 	fmt_put(to, w->kept.data + at, w->kept.len - at);
 	if (!s->flight.own)
 		w->told = w->kept.len;
+	put_counts(s, to);
 	return to->err;
-}
-
-static void put_count(void *ctx, const struct fold_count *c)
-{
-	struct session *s = ctx;
-	const struct pio_event *e = &s->set.ev[s->plan.switches];
-	struct fmt_trailer t = { .pid = c->pid, .tid = c->tid, .time = s->ledger.last_ns,
-				 .id = e->fd[0].id };
-
-	fmt_put_read(&s->buf, c->pid, c->tid, c->pairs, e->attr.read_format, &t);
-	ledger_count(&s->ledger, FMT_REC_READ);
-	s->switches.pairs += c->pairs;
 }
 
 int softswitch_put_counts(struct session *s)
 {
 	if (!s->switches.fold)
 		return 0;
-	fold_counts(s->switches.fold, put_count, s);
-	if (!s->flight.own)
-		fold_begin_counts(s->switches.fold);
+	put_counts(s, &s->buf);
 	return drain_put(s);
 }

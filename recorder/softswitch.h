@@ -29,7 +29,8 @@ void softswitch_done(struct session *s);
 /* Around the looking into all rings: 0 or -ENOMEM. End: what stays is in `kept`. */
 void softswitch_begin(struct session *s);
 __attribute__((warn_unused_result)) int softswitch_end(struct session *s);
-/* Flight: those that the snapshot at hand is to have go behind what is in `to`. 0 or to->err. */
+/* Flight: those that the snapshot at hand is to have, and the counts as below, go behind what is in
+ * `to`. 0 or to->err. */
 __attribute__((warn_unused_result))
 int softswitch_put_newest(struct session *s, struct fmt_buf *to);
 /* A record READ into s->buf for each thread of which pairs were folded: since the file before this

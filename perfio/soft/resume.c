@@ -203,14 +203,19 @@ int soft_leave(struct soft *s, struct soft_thread *t, int sig)
 	return needs_plants(s, t->mem) ? 0 : clear(s, t->mem);
 }
 
-/* Only a step shows whether a handler was entered. What it puts on the handler's stack is the
- * mask as it is; but without a handler it ends in a trap, which must not be blocked. */
+/*
+ * Only a step shows whether a handler was entered. What it puts on the handler's stack is the
+ * mask as it is; but without a handler it ends in a trap, which must not be blocked, and over a
+ * system call, in which the thread may sleep, it would not tell that it went there.
+ */
 static int inject(struct soft *s, struct soft_thread *t, int sig)
 {
-	if (t->trap.blocked && soft_sigtrap_caught(&t->trap, sig))
-		soft_sigtrap_show(&t->trap);
-	else if (t->trap.blocked && t->insn.cls == SOFT_SYSCALL)
+	const bool caught = soft_sigtrap_caught(&t->trap, sig);
+
+	if (!caught && t->insn.cls == SOFT_SYSCALL)
 		return soft_let_go(s, t, PTRACE_SYSCALL, sig);
+	if (caught && t->trap.blocked)
+		soft_sigtrap_show(&t->trap);
 	t->injected = true;
 	return soft_step(s, t, sig);
 }

@@ -2,8 +2,8 @@
 /*
  * Signals at every place where they can meet a program: in a loop (timer), on a fault
  * (left by siglongjmp, or skipped by the handler), in a handler, in a system call that
- * restarts, where some are let through at once. Timers fire once each and are waited for, so the counts do not depend on
- * speed.
+ * restarts, where some are let through at once. Timers fire once each and are waited for, so the
+ * counts do not depend on speed.
  */
 #define _GNU_SOURCE /* REG_RIP */
 #include <setjmp.h>
