@@ -96,11 +96,18 @@ static bool wait_behind(struct soft_thread *t)
 	return read_call(t->tid, &after) && !memcmp(&before, &after, sizeof(before));
 }
 
+static bool makes_child(const struct call *c)
+{
+	return c->nr == SYS_fork || c->nr == SYS_vfork || c->nr == SYS_clone ||
+	       c->nr == SYS_clone3;
+}
+
 bool soft_attach_sleeps(const struct soft_thread *t)
 {
+	char state = state_of(t->tid);
 	struct call c;
 
-	return state_of(t->tid) == 'S' && read_call(t->tid, &c);
+	return (state == 'S' || state == 'D') && read_call(t->tid, &c) && !makes_child(&c);
 }
 
 /* ---- all threads of a process ---- */

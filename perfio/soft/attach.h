@@ -28,7 +28,8 @@ bool soft_attach_met(struct soft *s, struct soft_thread *t);
 /* A stop that t was called to has interrupted a call (t->regs), which begins anew if it failed. */
 void soft_attach_mend(struct soft_thread *t);
 
-/* t sleeps in the kernel: where nothing is planted any more, it needs no tracer. */
+/* t sleeps in the kernel: where nothing is planted any more, it needs no tracer. Not so if it may
+ * be making a child, with a copy of its memory as that was. */
 bool soft_attach_sleeps(const struct soft_thread *t);
 
 #endif

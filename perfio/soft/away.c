@@ -107,6 +107,7 @@ void soft_away_caught(struct soft *s, struct soft_thread *t)
 	t->mode = SOFT_KERNEL;
 	t->called = false;
 	t->wakes_at = 0;
+	t->withdrawals = t->mem->plants.withdrawals - 1; /* nobody saw it enter */
 	soft_sigtrap_unknown(&t->trap);
 	if (!soft_away_wanted(s))
 		welcome(s, t);

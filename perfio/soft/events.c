@@ -2,6 +2,7 @@
 /* Stops that tell of the birth, the change or the end of a thread: ptrace(2). */
 #include "perfio/soft/away.h"
 #include "perfio/soft/block.h"
+#include "perfio/soft/cleanse.h"
 #include "perfio/soft/resume.h"
 
 #include <errno.h>
@@ -40,13 +41,18 @@ static uint64_t clone_flags(const struct soft_thread *t, int event)
 	return event == PTRACE_EVENT_VFORK ? CLONE_VM | CLONE_VFORK : 0;
 }
 
-/* A child's memory is a copy of its parent's, with what is planted in that. */
+/* A child's memory is a copy of its parent's, with what is planted in that, or was while it was
+ * copied. */
 static int copy_memory(const struct soft_thread *t, struct soft_thread *child)
 {
 	int err = soft_mem_open(&child->mem, child->tid);
 
 	if (!err)
 		err = soft_mem_inherit(child->mem, t->mem, t->mem->refs > 1);
+	if (!err && t->withdrawals != t->mem->plants.withdrawals) {
+		soft_plants_withdraw(&child->mem->plants, 0, UINT64_MAX, 0);
+		(void)soft_cleanse(child->tid);
+	}
 	return err;
 }
 

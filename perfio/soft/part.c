@@ -47,9 +47,9 @@ static bool may_sleep_on(const struct soft *s, const struct soft_thread *t)
 {
 	if (!s->lane || t->listening || t->stashed || t->parked)
 		return false;
-	if (t->mode == SOFT_AWAY)
+	if (t->mode == SOFT_AWAY || t->mode == SOFT_KERNEL)
 		return soft_attach_sleeps(t);
-	return t->mode == SOFT_KERNEL || t->mode == SOFT_FREE || t->mode == SOFT_EXITING;
+	return t->mode == SOFT_FREE || t->mode == SOFT_EXITING;
 }
 
 static bool all_sleep_on(const struct soft *s)
@@ -60,11 +60,17 @@ static bool all_sleep_on(const struct soft *s)
 	return true;
 }
 
-/* Threads in user space stop by themselves, after their step. */
+/* Threads in user space stop by themselves, after their step, and those in a system call behind
+ * it. */
+static bool comes_by_itself(const struct soft *s, const struct soft_thread *t)
+{
+	return soft_runs_user(t) || (s->lane && t->mode == SOFT_KERNEL && !t->listening);
+}
+
 static void call_in(struct soft *s)
 {
 	for (size_t i = 0; i < s->nr_live; i++)
-		if (!soft_runs_user(s->live[i]) && !may_sleep_on(s, s->live[i]))
+		if (!comes_by_itself(s, s->live[i]) && !may_sleep_on(s, s->live[i]))
 			ptrace(PTRACE_INTERRUPT, s->live[i]->tid, NULL, NULL);
 }
 

@@ -178,6 +178,7 @@ void soft_plants_take(struct soft_plants *p, uint64_t addr)
 	g->plant[at / 64] &= ~((uint64_t)1 << (at % 64));
 	g->planted--;
 	p->planted--;
+	p->withdrawals++;
 }
 
 bool soft_plants_pass(struct soft_plants *p, uint64_t addr, size_t len)
@@ -261,6 +262,7 @@ static void restore(const struct soft_plants *p, const struct soft_page *g, uint
 /* Those behind it move up: a gap would hide them. */
 static void drop(struct soft_plants *p, size_t i)
 {
+	p->withdrawals += p->page[i]->planted != 0;
 	p->planted -= p->page[i]->planted;
 	p->nr--;
 	free(p->page[i]);

@@ -19,6 +19,7 @@ struct soft_plants {
 	struct soft_page **page; /* open hash by address */
 	size_t nr, cap;		 /* cap: a power of two, or 0 */
 	size_t planted;		 /* in all */
+	uint32_t withdrawals;	 /* how often something that was planted was taken out */
 };
 
 /* Forgets all; what is planted stays planted. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "perfio/soft/cleanse.h"
 #include "perfio/soft/tracer.h"
 
 #include <errno.h>
@@ -139,5 +140,7 @@ int soft_table_adopt(struct soft *s, pid_t tid)
 		t->mem = soft_mem_get(leader->mem);
 	else if (soft_mem_open(&t->mem, tid))
 		t->mode = SOFT_FREE;
+	else /* its parent's plants were forgotten with the parent */
+		(void)soft_cleanse(tid);
 	return 1;
 }

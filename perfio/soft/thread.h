@@ -44,6 +44,7 @@ struct soft_thread {
 	struct soft_run run;
 	struct soft_sigtrap trap;
 	struct soft_pin pin;
+	uint32_t withdrawals; /* of its memory's plants, when it entered the kernel */
 	bool called;	   /* SOFT_AWAY: it was told to stop */
 	uint64_t wakes_at; /* the same: it sleeps, and a breakpoint waits for it there; or 0 */
 	bool dying;   /* killed before it could be told to go on */

@@ -90,6 +90,7 @@ static int on_syscall(struct soft *s, struct soft_thread *t)
 	if (t->mode == SOFT_USER && t->insn.cls == SOFT_SYSCALL) {
 		soft_thread_entered(t);
 		soft_sigtrap_enter(&t->trap);
+		t->withdrawals = t->mem->plants.withdrawals;
 		t->mode = SOFT_KERNEL;
 		t->restarting = false;
 	}

@@ -34,6 +34,16 @@ attach_end() {
 	}
 }
 
+# attach_freed: wait until no thread of the target is traced any more.
+attach_freed() {
+	tries=0
+	while grep -hqs '^TracerPid:.*[1-9]' /proc/"$target"/task/*/status; do
+		tries=$((tries + 1))
+		[ "$tries" -lt 1000 ] || soft_fail "the program stays traced"
+		sleep 0.02
+	done
+}
+
 # attach_state: what a tracer may leave behind, of each thread.
 attach_state() {
 	grep -E '^(Pid|TracerPid|SigPnd|ShdPnd|SigBlk|SigIgn|SigCgt|Cpus_allowed_list):' \

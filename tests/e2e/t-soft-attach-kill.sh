@@ -9,11 +9,6 @@ set -eu
 soft_begin
 attach_possible
 
-# free: no thread of the target is traced any more.
-free() {
-	! grep -hq '^TracerPid:.*[1-9]' /proc/"$target"/task/*/status 2>/dev/null
-}
-
 # wait_until CONDITION...
 wait_until() {
 	tries=0
@@ -26,21 +21,21 @@ wait_until() {
 
 attach_begin "$PROG/attached" 3 8
 attach_state >before
-awk 'BEGIN { srand(11); for (i = 0; i < 15; i++) print rand() * 0.4 }' >delays
+awk 'BEGIN { srand(11); for (i = 0; i < 10; i++) print rand() * 0.4 }' >delays
 traced=0
 while read -r delay; do
 	setsid "$AUXREC" record --source=soft -o killed.data -p "$target" >err 2>&1 3>&- &
 	recorder=$!
 	sleep "$delay"
-	free || traced=$((traced + 1))
+	! grep -hq '^TracerPid:.*[1-9]' /proc/"$target"/task/*/status || traced=$((traced + 1))
 	kill -9 "-$recorder" 2>/dev/null || kill -9 "$recorder"
 	wait "$recorder" 2>/dev/null || true
-	wait_until free
+	attach_freed
 	kill -0 "$target" || soft_fail "the program is dead"
 	attach_same
 done <delays
 [ "$traced" -gt 0 ] || soft_fail "nothing was traced when the recorder was killed"
-echo "killed 15 times, $traced times while it traced"
+echo "killed 10 times, $traced times while it traced"
 attach_end 7
 attach_printed 'done'
 
@@ -51,7 +46,7 @@ recorder=$!
 wait_until grep -q '^TracerPid:.*[1-9]' "/proc/$target/status"
 sleep 0.3
 kill -9 "$recorder"
-wait_until free
+attach_freed
 wait_until grep -q "wrote 'whole.data'" err
 attach_end 7
 soft_say sound "$AUXREC" check whole.data || soft_fail "the file of a killed recorder"
