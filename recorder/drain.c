@@ -246,6 +246,8 @@ int drain_round(struct session *s, bool marker, bool last)
 	if (s->write_err)
 		return s->write_err;
 	err = round_of_all(s, marker, last);
+	if (s->source.soft)
+		soft_round(s->source.soft);
 	if (!err && s->rotation.table)
 		err = tasktable_forget(s->rotation.table, before.last_ns);
 	if (!err)

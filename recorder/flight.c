@@ -130,6 +130,8 @@ static int drain_all(struct session *s)
 	if (!err)
 		err = softcode_round(s);
 	softcode_told(s);
+	if (s->source.soft)
+		soft_round(s->source.soft);
 	return err ? err : softswitch_end(s);
 }
 

@@ -26,6 +26,7 @@ static void welcome(struct soft *s, struct soft_thread *t)
 	soft_pin(s, t);
 	soft_quiesce(s, t);
 	soft_mem_changed(t->mem, 0, UINT64_MAX, true, 0);
+	t->mem->code_time = soft_ticks(s);
 	soft_attach_renew(s, t->mem);
 }
 

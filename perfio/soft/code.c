@@ -11,9 +11,10 @@ enum { PAGES_MAX = 8192 };
 struct page {
 	uint64_t addr;
 	uint64_t number; /* 0: not kept, or never handed out */
-	uint64_t seen;	 /* virtual TSC: it last ran at, as it is here */
+	uint64_t since, seen; /* virtual TSC: it is as here; it last ran at */
 	bool told;	 /* since something was last mapped there */
 	uint8_t bytes[SOFT_CODE_PAGE + SOFT_CODE_TAIL];
+	uint8_t ran[(SOFT_CODE_PAGE + SOFT_CODE_TAIL) / 8]; /* a bit for each of them */
 };
 
 struct soft_pages {
@@ -87,19 +88,19 @@ void soft_code_changed(struct soft_pages *p, uint64_t begin, uint64_t end)
 			p->slot[i]->told = false;
 }
 
-static void hand_out(struct soft_thread *t, struct page *p, uint64_t ticks)
+/* As it is now: fits everything that has run there. */
+static bool fits(const struct page *p, const uint8_t *now)
 {
-	struct soft_code c = { .pid = t->pid, .tid = t->tid, .addr = p->addr, .ticks = ticks,
-			       .number = p->number };
-	uint8_t now[sizeof(p->bytes)] = { 0 };
+	for (size_t i = 0; i < sizeof(p->bytes); i++)
+		if (p->ran[i / 8] >> i % 8 & 1 && p->bytes[i] != now[i])
+			return false;
+	return true;
+}
 
-	(void)soft_mem_read(t->mem, p->addr, now, sizeof(now));
-	if (!p->number || memcmp(now, p->bytes, sizeof(now)))
-		c.bytes = memcpy(p->bytes, now, sizeof(now));
-	p->told = true;
-	p->number = t->cfg->code(t->cfg->code_arg, &c);
-	t->stats->code_kept += p->number != 0;
-	t->stats->code_lost += !p->number;
+/* No earlier than records can be that come now (soft_round()). */
+static uint64_t no_older(const struct soft_thread *t, uint64_t ticks)
+{
+	return ticks > t->rounds->before ? ticks : t->rounds->before + 1;
 }
 
 /* Written over since it ran: from when on is it new? Instructions that are carried out in the
@@ -112,19 +113,47 @@ static uint64_t new_time(struct soft_thread *t, const struct page *p)
 	return t->resumed;
 }
 
+static uint64_t time_of(struct soft_thread *t, const struct page *p, bool fitting)
+{
+	if (!p->told && t->mem->code_time)
+		return no_older(t, t->mem->code_time);
+	return p->told && fitting ? no_older(t, p->since) : new_time(t, p);
+}
+
+static void hand_out(struct soft_thread *t, struct page *p)
+{
+	struct soft_code c = { .pid = t->pid, .tid = t->tid, .addr = p->addr,
+			       .number = p->number };
+	uint8_t now[sizeof(p->bytes)] = { 0 };
+	bool fitting;
+
+	(void)soft_mem_read(t->mem, p->addr, now, sizeof(now));
+	fitting = fits(p, now);
+	c.ticks = p->since = time_of(t, p, fitting);
+	if (!p->told || !fitting)
+		memset(p->ran, 0, sizeof(p->ran));
+	if (!p->number || memcmp(now, p->bytes, sizeof(now)))
+		c.bytes = memcpy(p->bytes, now, sizeof(now));
+	p->told = true;
+	p->number = t->cfg->code(t->cfg->code_arg, &c);
+	t->stats->code_kept += p->number != 0;
+	t->stats->code_lost += !p->number;
+}
+
 /* n bytes at addr, of one page and its tail, are about to run. */
 static void see(struct soft_thread *t, uint64_t addr, const uint8_t *bytes, size_t n)
 {
 	const size_t off = addr % SOFT_CODE_PAGE;
-	struct soft_mem *m = t->mem;
-	struct page *p = page_at(m, addr - off);
+	struct page *p = page_at(t->mem, addr - off);
 
 	if (!p) {
 		t->stats->code_lost++;
 		return;
 	}
 	if (!p->told || memcmp(p->bytes + off, bytes, n))
-		hand_out(t, p, !p->told && m->code_time ? m->code_time : new_time(t, p));
+		hand_out(t, p);
+	for (size_t i = off; i < off + n; i++)
+		p->ran[i / 8] |= (uint8_t)(1u << i % 8);
 	if (t->resumed > p->seen)
 		p->seen = t->resumed;
 }

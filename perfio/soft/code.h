@@ -5,9 +5,13 @@
  * handed out.
  *
  * A reader has only one time for all that a thread ran between two of its TSC packets. So what
- * is found after a change of mappings counts from that change on, whenever it is found. Code
- * that was written over without one counts from the last moment before it ran, and a TSC packet
- * is due, ahead of the packet that leads there.
+ * is found after a change of mappings counts from that change on, whenever it is found, and what
+ * was written where nothing had run yet counts as if it had always been there. Code that was
+ * written over after it ran counts from the last moment before it ran anew, and a TSC packet is
+ * due, ahead of the packet that leads there.
+ *
+ * But nothing counts from before the last round but one: readers that follow records as they come
+ * have no use for older ones.
  */
 #ifndef PERFIO_SOFT_CODE_H
 #define PERFIO_SOFT_CODE_H
@@ -23,6 +27,11 @@ struct soft_thread;
 
 /* An instruction that begins in a page may end behind it. */
 enum { SOFT_CODE_PAGE = 4096, SOFT_CODE_TAIL = 16 };
+
+/* Virtual TSC when the last rounds of records ended: soft_round(). */
+struct soft_rounds {
+	uint64_t last, before;
+};
 
 /* A page at addr, which is a multiple of SOFT_CODE_PAGE, and of the next one the first
  * SOFT_CODE_TAIL bytes; what cannot be read is 0. */

@@ -418,6 +418,16 @@ bool soft_stands(struct soft *s, pid_t tid)
 	return !waitid(P_PID, (id_t)tid, &si, WSTOPPED | WNOHANG | WNOWAIT | __WALL) && si.si_pid;
 }
 
+/* Each thread's next packet is a TSC, so that what it finds in code later can count from here. */
+void soft_round(struct soft *s)
+{
+	s->rounds.before = s->rounds.last;
+	s->rounds.last = soft_ticks(s);
+	for (size_t i = 0; s->cfg.code && i < s->nr_live; i++)
+		if (s->live[i]->mem)
+			s->live[i]->mem->gen++;
+}
+
 void soft_stats(const struct soft *s, struct soft_stats *ret)
 {
 	struct soft_stats st = s->stats;

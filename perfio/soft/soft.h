@@ -178,6 +178,9 @@ void soft_stops_release(struct soft *s);
 /* Does it stand still for us now? If so, it is among the stops. */
 bool soft_stands(struct soft *s, pid_t tid);
 
+/* All records up to now, and all code that was handed out, went on their way to readers. */
+void soft_round(struct soft *s);
+
 void soft_stats(const struct soft *s, struct soft_stats *ret);
 uint64_t soft_ticks(const struct soft *s); /* the virtual TSC of now */
 uint64_t soft_ticks_of(const struct soft_config *c); /* the same */

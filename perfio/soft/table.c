@@ -38,6 +38,7 @@ int soft_table_add(struct soft_thread **ret, struct soft *s, pid_t pid, pid_t ti
 	t->tid = tid;
 	t->stats = &s->stats;
 	t->cfg = &s->cfg;
+	t->rounds = &s->rounds;
 	t->gate = &s->gate;
 	soft_pin_born(s, t, parent);
 	t->log = (struct soft_iplog){ .dir = s->ip_log, .pid = pid, .tid = tid };

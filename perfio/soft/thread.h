@@ -59,6 +59,7 @@ struct soft_thread {
 	struct soft_mem *mem;
 	struct soft_stats *stats; /* of the whole source */
 	const struct soft_config *cfg; /* its, too */
+	const struct soft_rounds *rounds;
 	struct soft_gate *gate;	  /* the same */
 	struct soft_iplog log;
 	struct soft_pt pt;

@@ -22,6 +22,7 @@ struct soft {
 	struct soft_lane *lane; /* of what was attached to, or NULL */
 	char *ip_log;
 	struct soft_stats stats;
+	struct soft_rounds rounds;
 	struct soft_gate gate;
 	struct soft_ptenc enc;
 	struct soft_stops stops;

@@ -3,7 +3,9 @@
  * jit [rwx|wx|own]
  *
  * Makes code at run time and calls it: functions that lie in a page, one that crosses into the
- * next one in the middle of an instruction, and several that take turns at the same address.
+ * next one in the middle of an instruction, several that take turns at the same address, and some
+ * that are reached by a jump that no packet tells of, in a page where nothing, or something else,
+ * had run before.
  * Pages that can be written and executed (rwx), or one after the other (wx: mprotect). With own
  * it first maps a file jit-PID.dump of the working directory, as one does that writes it. A child
  * process goes on with code of its own. Prints what the functions returned. Exit: 0.
@@ -16,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SIZE = 3 * 4096 };
+enum { SIZE = 4 * 4096 };
 
 static uint8_t *code;
 static int wx;
@@ -43,6 +45,18 @@ static uint8_t *emit(uint8_t *at, uint32_t add)
 	allow(PROT_READ | PROT_WRITE);
 	memcpy(at, loop, sizeof(loop));
 	memcpy(at + 8, &add, sizeof(add));
+	allow(PROT_READ | PROT_EXEC);
+	return at;
+}
+
+/* A jump to `to`. */
+static uint8_t *emit_jump(uint8_t *at, const uint8_t *to)
+{
+	int32_t rel = (int32_t)(to - (at + 5));
+
+	allow(PROT_READ | PROT_WRITE);
+	at[0] = 0xe9;
+	memcpy(at + 1, &rel, sizeof(rel));
 	allow(PROT_READ | PROT_EXEC);
 	return at;
 }
@@ -84,6 +98,10 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < 8; i++) {
 		printf("%u\n", call(emit(code + 8192, i * i), i));
 		printf("%u\n", call(code + 64, i));
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		emit(code + 12288 + 64 * i, 7 + i);
+		printf("%u\n", call(emit_jump(code + 1024 + 8 * i, code + 12288 + 64 * i), 4));
 	}
 	fflush(stdout);
 	if (!fork()) {
