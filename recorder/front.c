@@ -11,6 +11,7 @@
 
 #include "recorder/cmd.h"
 #include "recorder/log.h"
+#include "recorder/rescue.h"
 
 /* No part of the program's own name: who ends that by its name does not mean this one. */
 static const char tracer_name[] = "soft-tracer";
@@ -39,11 +40,12 @@ static void die_too(int sig)
 	(void)raise(sig);
 }
 
-/* The status of a child that has ended. */
-static int ended(int status, int handed_on)
+/* The status of a child that has ended; what it has left behind is put right first. */
+static int ended(const struct rec_config *c, int status, int handed_on)
 {
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
+	rescue(c->pids, c->nr_pids);
 	if (WTERMSIG(status) == handed_on)
 		die_too(handed_on);
 	log_err(0, "the process that recorded was killed by signal %d (%s)", WTERMSIG(status),
@@ -51,13 +53,13 @@ static int ended(int status, int handed_on)
 	return EXIT_FAILED;
 }
 
-static int wait_for(pid_t child, const sigset_t *set)
+static int wait_for(const struct rec_config *c, pid_t child, const sigset_t *set)
 {
 	int status, sig, handed_on = 0;
 
 	for (;;) {
 		if (waitpid(child, &status, WNOHANG) == child)
-			return ended(status, handed_on);
+			return ended(c, status, handed_on);
 		sig = sigwaitinfo(set, NULL);
 		if (sig <= 0 || sig == SIGCHLD)
 			continue;
@@ -89,7 +91,7 @@ int front_run(struct rec_config *c, int (*fn)(struct rec_config *c))
 		return EXIT_CANNOT;
 	}
 	if (child)
-		return wait_for(child, &set);
+		return wait_for(c, child, &set);
 	(void)sigprocmask(SIG_SETMASK, &old, NULL);
 	if (!bind_to_front(front))
 		return EXIT_FAILED;

@@ -50,3 +50,21 @@ attach_freed
 wait_until grep -q "wrote 'whole.data'" err
 attach_end 7
 soft_say sound "$AUXREC" check whole.data || soft_fail "the file of a killed recorder"
+
+# The tracer itself is killed. Threads that compute die with it, but those that sleep find no
+# breakpoint when they wake up.
+attach_begin "$PROG/attached" 0 7
+"$AUXREC" record --source=soft -o lost.data -p "$target" >err 2>&1 3>&- &
+recorder=$!
+wait_until grep -q '^TracerPid:.*[1-9]' "/proc/$target/status"
+sleep 0.3
+! "$E2E/samecode.py" "$target" >code || soft_fail "nothing was planted"
+tracer=$(tr -d ' ' <"/proc/$recorder/task/$recorder/children")
+kill -9 "$tracer"
+status=0
+wait "$recorder" || status=$?
+[ "$status" = 1 ] || soft_fail "the recorder ends with $status when its tracer is killed"
+grep -q 'breakpoints out of process' err || soft_fail "$(cat err)"
+soft_say code "$E2E/samecode.py" "$target" || soft_fail "code is not as it was"
+attach_end 7
+attach_printed 'done'

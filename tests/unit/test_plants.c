@@ -204,6 +204,26 @@ static void a_fork_has_its_parents_plants_as_far_as_they_are_there(void **state)
 	soft_plants_done(&child);
 }
 
+static void one_is_taken_out_and_was_met_all_the_same(void **state)
+{
+	struct world *w = *state;
+	uint8_t was = w->v[100];
+
+	w->v[200] = 0xcc; /* the program's own */
+	assert_true(soft_plants_put(&w->p, w->at + 100));
+	assert_true(soft_plants_put(&w->p, w->at + 101));
+	assert_true(soft_plants_met(&w->p, w->at + 100));
+	soft_plants_take(&w->p, w->at + 100);
+	assert_int_equal(w->v[100], was);
+	assert_int_equal(w->v[101], 0xcc);
+	assert_false(soft_plants_has(&w->p, w->at + 100));
+	assert_int_equal(w->p.planted, 1);
+	assert_true(soft_plants_met(&w->p, w->at + 100));
+	assert_false(soft_plants_met(&w->p, w->at + 200));
+	soft_plants_take(&w->p, w->at + 200);
+	assert_int_equal(w->v[200], 0xcc);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
@@ -217,6 +237,7 @@ int main(void)
 		T(other_bytes_in_the_same_place_are_let_alone),
 		T(what_was_moved_is_given_back_where_it_is),
 		T(a_fork_has_its_parents_plants_as_far_as_they_are_there),
+		T(one_is_taken_out_and_was_met_all_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
