@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfio/soft/resume.h"
+#include "perfio/soft/again.h"
 #include "perfio/soft/away.h"
 #include "perfio/soft/block.h"
 #include "perfio/soft/wait.h"
@@ -144,6 +145,8 @@ static int detach(struct soft *s, struct soft_thread *t)
 	int err = set_regs(t);
 
 	soft_sigtrap_enter(&t->trap);
+	if (!err)
+		soft_ignore_again(t);
 	if (!err && ptrace(PTRACE_DETACH, t->tid, NULL, (long)t->signal))
 		err = -errno;
 	t->parked = false;

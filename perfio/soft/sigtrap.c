@@ -62,6 +62,12 @@ bool soft_sigtrap_caught(const struct soft_sigtrap *g, int sig)
 	return in_status(g->tid, "SigCgt", sig);
 }
 
+bool soft_sigtrap_forgotten(const struct soft_sigtrap *g)
+{
+	return g->hand->ignores && !in_status(g->tid, "SigIgn", SIGTRAP) &&
+	       !soft_sigtrap_caught(g, SIGTRAP);
+}
+
 bool soft_sigtrap_bears(const struct soft_sigtrap *g)
 {
 	return !g->hand->ignores && !in_status(g->tid, "SigBlk", SIGTRAP);

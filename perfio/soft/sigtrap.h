@@ -59,6 +59,8 @@ void soft_sigtrap_exec(struct soft_sigtrap *g);
 bool soft_sigtrap_ignores(const struct soft_sigtrap *g, const siginfo_t *si);
 /* A SIGTRAP is to be delivered that is no trap of the thread's own. True: not now, or never. */
 bool soft_sigtrap_takes(struct soft_sigtrap *g, const siginfo_t *si);
+/* It ignores SIGTRAP, and the kernel does not know any more. */
+bool soft_sigtrap_forgotten(const struct soft_sigtrap *g);
 /* Would a trap leave its treatment of SIGTRAP alone, as it is in the kernel now? */
 bool soft_sigtrap_bears(const struct soft_sigtrap *g);
 /* Has the program a handler for sig? */

@@ -52,6 +52,17 @@ soft_witness int
 attach_end 7
 attach_printed 'rounds .* blocked 1 .* trap default .*'
 
+# SIGTRAP is ignored, and still is afterwards, though traps have made the kernel forget it.
+attach_begin env ATTACHED_IGNORES=1 "$PROG/attached" 1 4
+attach_state >before
+attach_record ignored -- sleep 0.4 || soft_fail "record -p of one that ignores SIGTRAP"
+attach_same
+kill -TRAP "$target"
+echo >&3
+attach_said rounds
+attach_end 7
+attach_printed 'rounds .* trap ignored .*'
+
 # One that is stopped stays stopped, and is traced when it goes on.
 attach_begin "$PROG/attached" 1 0
 kill -STOP "$target"
