@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/attachable.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "perfio/sys.h"
@@ -24,6 +27,9 @@ struct target {
 
 /* Linux 6.1 include/linux/sched.h: PF_KTHREAD, in the ninth field of /proc/PID/stat. */
 enum { KERNEL_THREAD = 0x200000 };
+
+/* How long a child may take that shares memory; and bytes of their list. */
+enum { SHARING_MS = 1000, CHILDREN_MAX = 1 << 20 };
 
 static void take_status(struct target *t, const char *s)
 {
@@ -201,6 +207,64 @@ static int try_access(pid_t pid)
 	return err;
 }
 
+/* ---- a process that shares its memory ---- */
+
+static bool shares(pid_t a, pid_t b)
+{
+	return b > 0 && !syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0);
+}
+
+/* One of the children that a thread has made, or 0. */
+static pid_t sharing_child(pid_t pid, pid_t tid)
+{
+	char *list = NULL, *at, *end;
+	long child;
+	size_t len;
+
+	if (pio_read_file(&list, &len, CHILDREN_MAX, "/proc/%d/task/%d/children", (int)pid,
+			  (int)tid) < 0)
+		return 0;
+	for (at = list; (child = strtol(at, &end, 10)) > 0; at = end)
+		if (shares(pid, (pid_t)child))
+			break;
+	free(list);
+	return (pid_t)child;
+}
+
+static pid_t sharer(const struct target *t)
+{
+	pid_t found = shares(t->pid, t->parent) ? t->parent : 0;
+	struct dirent *e;
+	char path[64];
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)t->pid);
+	d = opendir(path);
+	while (d && !found && (e = readdir(d)))
+		if (atoi(e->d_name) > 0)
+			found = sharing_child(t->pid, atoi(e->d_name));
+	if (d)
+		(void)closedir(d);
+	return found;
+}
+
+/* Most often it is a child of vfork(2), which will soon execute a program. */
+static int refuse_sharing(const struct target *t)
+{
+	pid_t other = sharer(t);
+
+	for (int ms = 0; other && ms < SHARING_MS; ms += 10) {
+		usleep(10000);
+		other = sharer(t);
+	}
+	if (!other)
+		return 0;
+	refuse(t->pid, "it shares its memory with process %d, which would meet the breakpoints "
+		       "without a tracer", (int)other);
+	log_hint("a child of vfork(2) or clone(2) does so until it executes a program or ends");
+	return EXIT_CANNOT;
+}
+
 static int check(const struct rec_config *cfg, const struct pio_limits *l, pid_t pid)
 {
 	struct target t;
@@ -214,7 +278,7 @@ static int check(const struct rec_config *cfg, const struct pio_limits *l, pid_t
 	if (err)
 		return err;
 	err = try_access(pid);
-	return err ? refuse_access(&t, l, err) : 0;
+	return err ? refuse_access(&t, l, err) : refuse_sharing(&t);
 }
 
 int attachable_check(const struct rec_config *cfg, const struct pio_limits *l)

@@ -64,6 +64,18 @@ status=0
 wait "$target" || status=$?
 [ "$status" = 7 ] || fail "the program ended with $status"
 
+# A child of vfork would run into breakpoints.
+mkfifo vfork.in
+"$PROG/sharing" <vfork.in >out.sharing &
+target=$!
+exec 3>vfork.in
+wait_until grep -q ready out.sharing
+refused "$target" 'it shares its memory with process'
+exec 3>&-
+status=0
+wait "$target" || status=$?
+[ "$status" = 7 ] || fail "the program ended with $status"
+
 # What is not for -p.
 want 3 "$AUXREC" record --source=soft -o no.data -p 999999999
 want 2 "$AUXREC" record --source=soft -o no.data -t "$keeper"
