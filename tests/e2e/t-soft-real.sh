@@ -28,3 +28,6 @@ real() {
 	real perl perl -e 'print join(",", map { $_ * 2 } 1 .. 20), "\n"'
 }
 real find find /etc/apt
+real openssl openssl dgst -sha512 "$PROG/mini"
+real python3 /usr/bin/python3 -I -S -c 'print(6 * 7)'
+

@@ -82,12 +82,12 @@ static void note_error(struct flow *f, int status, uint64_t offset)
 }
 
 /* A damaged trace may lead into a loop that never asks for a packet. Far more instructions than
- * any test has: an error, and the end. */
+ * any test has between two packets: an error, and the end. */
 static int endless(struct flow *f, uint64_t offset)
 {
 	enum { MOST = 8 << 20 };
 
-	if (f->n < MOST)
+	if (f->n - (f->nr_marks ? f->mark[f->nr_marks - 1].n : 0) < MOST)
 		return 0;
 	note_error(f, -pte_bad_query, offset);
 	return -pte_eos;
