@@ -65,8 +65,9 @@ void report_start(const struct session *s)
 	log_info("recording %s of %s (source %s: %s)", what[s->plan.source],
 		 target(s, who, sizeof(who)), source_names[s->plan.source], s->plan.why);
 	if (s->plan.source == SOURCE_SOFT)
-		log_info("the program stops at every %s: expect it to run %s of times slower",
-			 s->cfg->soft_step ? "instruction" : "branch",
+		log_info("the program %s: expect it to run %s of times slower",
+			 s->cfg->soft_step ? "stops at every instruction"
+					   : "is led from branch to branch",
 			 s->cfg->soft_step ? "thousands" : "hundreds");
 	if (s->plan.nr_tracepoint)
 		log_info("with %zu tracepoint%s", s->plan.nr_tracepoint,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The software source: a program is stepped with ptrace(2), and what an Intel PT unit would
+ * The software source: a program is traced with ptrace(2), and what an Intel PT unit would
  * have written about its branches is written here, one queue of trace bytes per thread.
  *
  * User space only. Packet sequences: Intel SDM vol. 3, chapter 33 (Intel Processor Trace);
@@ -9,9 +9,10 @@
  * All calls must come from the thread that called soft_start() or soft_attach() first.
  * The caller alternates soft_run() and the draining of queues; nothing runs behind its back.
  *
- * A thread runs up to the next branch, where a breakpoint (int3) stands, and the branch is
- * carried out in its registers; so it does in code of files that the program cannot write. In
- * other code, and with `step` everywhere, it is stepped.
+ * A thread runs up to the next branch, where a breakpoint (int3) stands. The branch is carried out
+ * in its registers, and so is all that follows up to an instruction that needs the CPU: one of
+ * vectors, of the kernel, one that locks memory. Breakpoints are for code of files that the program
+ * cannot write; in other code, and with `step` everywhere, what needs the CPU is stepped.
  *
  * What a program can notice: it runs hundreds of times slower (with `step`, thousands), so that
  * its timers fire early; with `pin` it has one cpu; where it reads its own code it sees the
