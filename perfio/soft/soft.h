@@ -16,8 +16,8 @@
  *
  * What a program can notice: it runs hundreds of times slower (with `step`, thousands), so that
  * its timers fire early; with `pin` it has one cpu; where it reads its own code it sees the
- * breakpoints; restartable sequences (rseq) abort at every stop. Of a loop of direct jumps alone
- * nothing is written, as by the real unit: a reader does not learn how often it went round.
+ * breakpoints; restartable sequences (rseq) abort at a stop within them. Of a loop of direct jumps
+ * alone nothing is written, as by the real unit: a reader does not learn how often it went round.
  */
 #ifndef PERFIO_SOFT_SOFT_H
 #define PERFIO_SOFT_SOFT_H
