@@ -90,17 +90,33 @@ static int refuse_max_instructions(const struct plan *p)
 	return EXIT_CANNOT;
 }
 
+/* It knows where files are mapped, any number of them, and starts and stops, too. */
+static int check_soft_filter(const struct plan *p)
+{
+	const struct filter_event e = { .pmu = "the software source", .most = UINT64_MAX,
+					.exclude_kernel = true };
+	struct filter_why why;
+
+	if (filter_check(&p->filter, &e, &why))
+		return refuse_filter(p, &why, EXIT_USAGE);
+	for (size_t i = 0; i < p->filter.n; i++) {
+		if (p->filter.item[i].file)
+			continue;
+		log_err(0, "address filter '%s': 0x%llx is of no file: write @FILE",
+			p->cfg->filter, (unsigned long long)p->filter.item[i].at);
+		return EXIT_USAGE;
+	}
+	return 0;
+}
+
 int narrow_source(const struct plan *p)
 {
 	if (p->cfg->max_instructions && p->source != SOURCE_SOFT)
 		return refuse_max_instructions(p);
 	if (p->source == SOURCE_KERNEL)
 		return 0;
-	if (p->filter.text && p->source == SOURCE_SOFT) {
-		log_err(0, "--filter: the software source does not filter addresses; that needs "
-			   "a PMU with address filters");
-		return EXIT_CANNOT;
-	}
+	if (p->filter.text && p->source == SOURCE_SOFT)
+		return check_soft_filter(p);
 	if (p->filter.text) {
 		log_err(0, "--filter '%s': no AUX event is recorded (%s)", p->cfg->filter, p->why);
 		return EXIT_CANNOT;

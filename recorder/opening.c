@@ -17,6 +17,7 @@
 #include "recorder/explain.h"
 #include "recorder/kcoredir.h"
 #include "recorder/log.h"
+#include "recorder/softfilter.h"
 #include "recorder/softpmu.h"
 #include "recorder/units.h"
 
@@ -83,10 +84,14 @@ static int open_soft(struct session *s)
 		.code = softcode_keep,
 		.code_arg = s,
 	};
-	int err;
+	const char *file = NULL;
+	int err = softfilter_make(&s->source.filter, &p->filter, &file);
 
 	c.pt.ovf_every = s->cfg->soft_overflow;
-	err = soft_new(&s->source.soft, &c);
+	c.filter = s->source.filter;
+	c.nr_filters = p->filter.n;
+	if (!err)
+		err = soft_new(&s->source.soft, &c);
 	if (err) {
 		log_err(err, "cannot set up the software source");
 		return EXIT_CANNOT;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What AUXTRACE_INFO tells the decoders about a recording. */
 #include "recorder/plan.h"
+#include "recorder/softfilter.h"
 
 /*
  * 3: every switch of a cpu is there, and readers follow the records of those that leave,
@@ -40,6 +41,6 @@ struct fmt_pt_info plan_pt_info(const struct plan *p, const struct fmt_time_conv
 		.cyc_bit = pio_pmu_mask(&p->pmu, "cyc"),
 		.max_nonturbo_ratio = p->pmu.max_nonturbo_ratio,
 		.cap_event_trace = cap,
-		.filter = p->filter.text,
+		.filter = p->source == SOURCE_SOFT ? softfilter_text(&p->filter) : p->filter.text,
 	};
 }

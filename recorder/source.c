@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/source.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -78,5 +79,6 @@ uint64_t source_ticks(const struct source *s)
 void source_done(struct source *s)
 {
 	soft_free(s->soft);
+	free(s->filter);
 	*s = (struct source){ 0 };
 }

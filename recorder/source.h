@@ -22,6 +22,7 @@
 struct source {
 	struct pio_evset *set; /* borrowed; its rings have AUX areas, or NULL */
 	struct soft *soft;     /* owned, or NULL */
+	struct soft_filter *filter; /* owned: what `soft` filters by, or NULL */
 };
 
 struct source_chunk {

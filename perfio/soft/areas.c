@@ -38,8 +38,9 @@ static bool is_jitdump(const char *line)
 }
 
 /* Format of a line: proc(5). */
-static void take_line(struct soft_areas *a, const char *line)
+static void take_line(void *arg, char *line)
 {
+	struct soft_areas *a = arg;
 	unsigned long begin, end, inode;
 	struct soft_area area;
 	char perm[5];
@@ -54,27 +55,34 @@ static void take_line(struct soft_areas *a, const char *line)
 	add(a, &area);
 }
 
-void soft_areas_read(struct soft_areas *a, int fd)
+bool soft_maps_each(int fd, void (*take)(void *arg, char *line), void *arg)
 {
 	char *line = NULL;
 	size_t cap = 0;
+	bool all;
 	FILE *f;
 
-	a->nr = 0;
 	fd = dup(fd);
-	if (fd < 0)
-		return;
-	f = fdopen(fd, "r");
+	f = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!f) {
-		close(fd);
-		return;
+		if (fd >= 0)
+			close(fd);
+		return false;
 	}
 	/* A duplicate shares the position. */
 	rewind(f);
 	while (getline(&line, &cap, f) > 0)
-		take_line(a, line);
+		take(arg, line);
+	all = !ferror(f);
 	free(line);
 	fclose(f);
+	return all;
+}
+
+void soft_areas_read(struct soft_areas *a, int fd)
+{
+	a->nr = 0;
+	(void)soft_maps_each(fd, take_line, a);
 }
 
 const struct soft_area *soft_areas_find(const struct soft_areas *a, uint64_t addr)

@@ -20,6 +20,10 @@ struct soft_areas {
 	bool jitdump; /* the program tells of the code that it makes: a jitdump was mapped */
 };
 
+/* The lines of /proc/PID/maps, of which fd is a descriptor, one by one; the callee may write into
+ * them. False: not all. */
+bool soft_maps_each(int fd, void (*take)(void *arg, char *line), void *arg);
+
 void soft_areas_done(struct soft_areas *a);
 /* Read anew from /proc/PID/maps, of which fd is a descriptor. What cannot be read is missing. */
 void soft_areas_read(struct soft_areas *a, int fd);

@@ -187,7 +187,7 @@ int soft_attach_process(struct soft *s, pid_t pid)
 	soft_mem_put(m);
 	if (n)
 		return n;
-	if (!soft_away_wanted(s))
+	if (!s->gate.paused)
 		soft_attach_call(s, from);
 	return from == s->nr_live ? -ESRCH : 0;
 }
@@ -208,7 +208,7 @@ void soft_attach_call(struct soft *s, size_t from)
 	for (size_t i = from; i < s->nr_live; i++) {
 		struct soft_thread *t = s->live[i];
 
-		if (t->mode != SOFT_AWAY || t->listening)
+		if (t->mode != SOFT_AWAY || t->listening || t->watched)
 			continue;
 		/* Nobody saw what became of the mappings. */
 		if (!t->mem->plants.planted)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfio/soft/block.h"
+#include "perfio/soft/away.h"
 #include "perfio/soft/carry.h"
 #include "perfio/soft/resume.h"
 
@@ -10,6 +11,7 @@
 static bool prepare(struct soft_thread *t)
 {
 	soft_run_at(&t->run, t->mem, &t->insn);
+	soft_run_open(&t->run, t->mem);
 	switch ((enum soft_run_end)t->run.how) {
 	case SOFT_RUN_STOPS:
 		return true;
@@ -27,6 +29,9 @@ int soft_block_resume(struct soft *s, struct soft_thread *t)
 
 		if (err)
 			return soft_unless_killed(err);
+		if (soft_away_wanted(s, t))
+			return soft_leave(s, t, 0);
+		soft_plants_open(&t->mem->plants, t->insn.ip, t->insn.len);
 		if (t->insn.cls != SOFT_SYSCALL && !prepare(t))
 			return soft_step(s, t, 0);
 		t->running = t->insn.cls != SOFT_SYSCALL;
@@ -77,7 +82,7 @@ int soft_block_paused(struct soft_thread *t)
 	uint64_t ip;
 	int err = soft_peek_ip(t, &ip);
 
-	if (!err && !met_end(t, ip))
+	if (!err && !met_end(t, ip) && !soft_trap_pends(t))
 		came(t, ip);
 	return err;
 }

@@ -22,6 +22,7 @@ struct carry {
 	struct soft_thread *t;
 	struct soft_access mem;
 	int n;
+	bool inside; /* a filter concerned it when it began */
 };
 
 /* The instruction that t is at. */
@@ -39,6 +40,8 @@ static bool one(struct carry *c)
 	soft_code_see(t, &t->insn);
 	soft_thread_ran(t, t->regs.rip);
 	soft_thread_goto(t, t->regs.rip);
+	if (c->inside && !soft_filter_concerns(t))
+		return false; /* behind that it may go faster by itself */
 	return c->n < CARRY_MAX && !soft_gate_shut(t->gate);
 }
 
@@ -91,6 +94,7 @@ int soft_carry(struct soft *s, struct soft_thread *t)
 	int err;
 
 	t->arrived = false;
+	c.inside = t->gate->filters.n && soft_filter_concerns(t);
 	if (!soft_branch_is(&t->insn) && t->insn.op.what == SOFT_LEFT)
 		return 0;
 	if (arrived && has_signals(t))

@@ -103,6 +103,7 @@ static int on_exec(struct soft *s, struct soft_thread *t)
 	}
 	soft_thread_cut(t);
 	soft_pt_forget(&t->pt);
+	soft_filtered_init(&t->filtered, &s->gate.filters, NULL);
 	soft_mem_put(t->mem);
 	t->mem = NULL;
 	/* Killed for the execve, it may not have told how far it came. */

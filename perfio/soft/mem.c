@@ -29,6 +29,7 @@ static void free_mem(struct soft_mem *m)
 	free(m->cache);
 	free(m->runs);
 	soft_code_free(m->pages);
+	soft_sites_done(&m->sites);
 	free(m);
 }
 

@@ -4,6 +4,7 @@
 #define PERFIO_SOFT_MEM_H
 
 #include "perfio/soft/areas.h"
+#include "perfio/soft/filter.h"
 #include "perfio/soft/plants.h"
 
 #include <stdbool.h>
@@ -27,6 +28,10 @@ struct soft_mem {
 	struct soft_run *runs;	 /* runs.c's */
 	struct soft_pages *pages; /* code.c's */
 	struct soft_plants plants;
+	struct soft_sites sites; /* filter.c's */
+	uint32_t fence_gen;	 /* fence.c's: code_gen of which the entries are, */
+	bool unfenced;		 /* of which some cannot be planted */
+	bool fenced;		 /* all are planted, and nobody is stepped */
 	bool stepped; /* nothing is to be planted here any more */
 };
 

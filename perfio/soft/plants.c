@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "perfio/soft/plants.h"
+#include "perfio/soft/plants_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,23 +7,18 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, INT3 = 0xcc, LEAST_SLOTS = 64 };
-
-struct soft_page {
-	uint64_t addr;
-	unsigned planted;	/* how many bytes of it */
-	uint8_t was[PAGE];	/* without them */
-	uint64_t plant[PAGE / 64], tail[PAGE / 64]; /* sets of bytes; tail: no first ones */
-};
+enum { LEAST_SLOTS = 64 };
+/* Opcode of int n: `int 3` of two bytes traps as int3 does. */
+enum { INT_N = 0xcd };
 
 static bool in(const uint64_t *set, size_t i)
 {
-	return set[i / 64] >> (i % 64) & 1;
+	return soft_set_has(set, i);
 }
 
 static void add(uint64_t *set, size_t i)
 {
-	set[i / 64] |= (uint64_t)1 << (i % 64);
+	soft_set_add(set, i);
 }
 
 static uint64_t page_of(uint64_t addr)
@@ -40,7 +35,7 @@ static size_t slot_of(const struct soft_plants *p, uint64_t page)
 	return i;
 }
 
-static struct soft_page *find(const struct soft_plants *p, uint64_t addr)
+struct soft_page *soft_page_find(const struct soft_plants *p, uint64_t addr)
 {
 	return p->nr ? p->page[slot_of(p, page_of(addr))] : NULL;
 }
@@ -72,10 +67,9 @@ static bool keep(struct soft_plants *p, struct soft_page *g)
 	return true;
 }
 
-/* With the page's bytes, or NULL: no memory, no such page. */
-static struct soft_page *get(struct soft_plants *p, uint64_t addr)
+struct soft_page *soft_page_get(struct soft_plants *p, uint64_t addr)
 {
-	struct soft_page *g = find(p, addr);
+	struct soft_page *g = soft_page_find(p, addr);
 
 	if (g)
 		return g;
@@ -102,7 +96,7 @@ size_t soft_plants_code(struct soft_plants *p, uint64_t addr, void *to, size_t n
 	size_t done = 0;
 
 	while (done < n) {
-		const struct soft_page *g = get(p, addr + done);
+		const struct soft_page *g = soft_page_get(p, addr + done);
 		size_t at = (addr + done) % PAGE, some = PAGE - at;
 
 		if (!g)
@@ -118,7 +112,7 @@ size_t soft_plants_code(struct soft_plants *p, uint64_t addr, void *to, size_t n
 void soft_plants_overlay(const struct soft_plants *p, uint64_t addr, void *bytes, size_t n)
 {
 	for (size_t i = 0; p->planted && i < n;) {
-		const struct soft_page *g = find(p, addr + i);
+		const struct soft_page *g = soft_page_find(p, addr + i);
 		size_t at = (addr + i) % PAGE, end = i + PAGE - at;
 
 		if (!g || !g->planted) {
@@ -138,11 +132,13 @@ static bool write_byte(const struct soft_plants *p, uint64_t addr, uint8_t v)
 
 bool soft_plants_put(struct soft_plants *p, uint64_t addr)
 {
-	struct soft_page *g = get(p, addr);
+	struct soft_page *g = soft_page_get(p, addr);
 	size_t at = addr % PAGE;
 
 	if (!g || in(g->tail, at))
 		return false;
+	if (g->armed)
+		add(g->own, at);
 	if (in(g->plant, at))
 		return true;
 	if (!write_byte(p, addr, INT3))
@@ -155,27 +151,45 @@ bool soft_plants_put(struct soft_plants *p, uint64_t addr)
 
 bool soft_plants_has(const struct soft_plants *p, uint64_t addr)
 {
-	const struct soft_page *g = find(p, addr);
+	const struct soft_page *g = soft_page_find(p, addr);
 
 	return g && in(g->plant, addr % PAGE);
 }
 
+static bool stops(const struct soft_page *g, size_t at)
+{
+	return in(g->plant, at) && (!g->armed || in(g->own, at));
+}
+
+bool soft_plants_stops(const struct soft_plants *p, uint64_t addr)
+{
+	const struct soft_page *g = soft_page_find(p, addr);
+
+	return g && stops(g, addr % PAGE);
+}
+
 bool soft_plants_met(const struct soft_plants *p, uint64_t addr)
 {
-	uint8_t now;
+	uint8_t now[2];
 
-	return soft_plants_has(p, addr) ||
-	       (pread(p->fd, &now, 1, (off_t)addr) == 1 && now != INT3);
+	if (soft_plants_has(p, addr))
+		return true;
+	if (pread(p->fd, now, 2, (off_t)addr - 1) != 2)
+		return pread(p->fd, now + 1, 1, (off_t)addr) == 1 && now[1] != INT3;
+	return now[1] != INT3 && !(now[0] == INT_N && now[1] == 3);
 }
 
 void soft_plants_take(struct soft_plants *p, uint64_t addr)
 {
-	struct soft_page *g = find(p, addr);
+	struct soft_page *g = soft_page_find(p, addr);
 	size_t at = addr % PAGE;
 
-	if (!g || !in(g->plant, at) || !write_byte(p, addr, g->was[at]))
+	if (g)
+		soft_set_drop(g->own, at);
+	if (!g || !in(g->plant, at) || (g->armed && in(g->entry, at)) ||
+	    !write_byte(p, addr, g->was[at]))
 		return;
-	g->plant[at / 64] &= ~((uint64_t)1 << (at % 64));
+	soft_set_drop(g->plant, at);
 	g->planted--;
 	p->planted--;
 	p->withdrawals++;
@@ -184,11 +198,12 @@ void soft_plants_take(struct soft_plants *p, uint64_t addr)
 bool soft_plants_pass(struct soft_plants *p, uint64_t addr, size_t len)
 {
 	for (size_t i = 1; i < len; i++) {
-		struct soft_page *g = get(p, addr + i);
+		struct soft_page *g = soft_page_get(p, addr + i);
 
-		if (!g || in(g->plant, (addr + i) % PAGE))
+		if (!g || stops(g, (addr + i) % PAGE))
 			return false;
 		add(g->tail, (addr + i) % PAGE);
+		soft_set_drop(g->entry, (addr + i) % PAGE);
 	}
 	return true;
 }
@@ -205,7 +220,7 @@ unsigned soft_plants_among(const struct soft_plants *p, uint64_t addr, size_t n)
 static void rewrite(const struct soft_plants *p, uint64_t addr, size_t n, bool plants)
 {
 	for (size_t i = 0; p->planted && i < n; i++) {
-		const struct soft_page *g = find(p, addr + i);
+		const struct soft_page *g = soft_page_find(p, addr + i);
 		size_t at = (addr + i) % PAGE;
 
 		if (g && in(g->plant, at))
@@ -236,7 +251,7 @@ bool soft_plants_within(const struct soft_plants *p, uint64_t begin, uint64_t en
 	return false;
 }
 
-static void with_plants(const struct soft_page *g, uint8_t to[PAGE])
+void soft_page_bytes(const struct soft_page *g, uint8_t to[PAGE])
 {
 	memcpy(to, g->was, PAGE);
 	for (size_t i = 0; i < PAGE; i++)
@@ -251,12 +266,9 @@ static void restore(const struct soft_plants *p, const struct soft_page *g, uint
 
 	if (!g->planted || pread(p->fd, is, PAGE, (off_t)addr) != PAGE)
 		return;
-	with_plants(g, left);
-	if (memcmp(is, left, PAGE))
-		return;
-	for (size_t i = 0; i < PAGE; i++)
-		if (in(g->plant, i))
-			write_byte(p, addr + i, g->was[i]);
+	soft_page_bytes(g, left);
+	if (!memcmp(is, left, PAGE))
+		(void)!pwrite(p->fd, g->was, PAGE, (off_t)addr);
 }
 
 /* Those behind it move up: a gap would hide them. */
@@ -264,6 +276,7 @@ static void drop(struct soft_plants *p, size_t i)
 {
 	p->withdrawals += p->page[i]->planted != 0;
 	p->planted -= p->page[i]->planted;
+	p->armed -= p->page[i]->armed;
 	p->nr--;
 	free(p->page[i]);
 	p->page[i] = NULL;
@@ -295,9 +308,10 @@ static void adapt(const struct soft_plants *p, struct soft_page *g)
 	for (size_t i = 0; i < PAGE; i++) {
 		if (!in(g->plant, i) || is[i] == INT3)
 			continue;
-		g->plant[i / 64] &= ~((uint64_t)1 << (i % 64));
+		soft_set_drop(g->plant, i);
 		g->planted--;
 	}
+	g->armed = false;
 }
 
 int soft_plants_fork(struct soft_plants *to, const struct soft_plants *from, bool moved)
@@ -318,6 +332,7 @@ int soft_plants_fork(struct soft_plants *to, const struct soft_plants *from, boo
 			return -ENOMEM;
 		}
 		to->planted += g->planted;
+		to->armed += g->armed;
 	}
 	return 0;
 }

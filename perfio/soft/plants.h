@@ -20,6 +20,7 @@ struct soft_plants {
 	size_t nr, cap;		 /* cap: a power of two, or 0 */
 	size_t planted;		 /* in all */
 	uint32_t withdrawals;	 /* how often something that was planted was taken out */
+	size_t armed;		 /* pages with entries that are planted */
 };
 
 /* Forgets all; what is planted stays planted. */
@@ -35,6 +36,8 @@ void soft_plants_overlay(const struct soft_plants *p, uint64_t addr, void *bytes
 __attribute__((warn_unused_result))
 bool soft_plants_put(struct soft_plants *p, uint64_t addr);
 bool soft_plants_has(const struct soft_plants *p, uint64_t addr);
+/* By soft_plants_put(), not as an entry alone. */
+bool soft_plants_stops(const struct soft_plants *p, uint64_t addr);
 /* A thread has met an int3 there: was it one of ours, which may have been taken out since? */
 bool soft_plants_met(const struct soft_plants *p, uint64_t addr);
 /* Take out what is planted there, if anything. */
@@ -54,6 +57,19 @@ bool soft_plants_within(const struct soft_plants *p, uint64_t begin, uint64_t en
 /* Forget the pages in [begin, end), having put their bytes back where they are as we left
  * them: not where the mapping is another one now. They may have been moved, by `by`. */
 void soft_plants_withdraw(struct soft_plants *p, uint64_t begin, uint64_t end, uint64_t by);
+
+/* entries.c: instructions that nobody shall reach unseen. They are planted while they are armed. A
+ * thread that runs there opens their pages one by one, which leaves what soft_plants_put() planted;
+ * arming takes that out, everywhere. */
+
+/* False: no memory, no page. */
+__attribute__((warn_unused_result))
+bool soft_plants_entry(struct soft_plants *p, uint64_t addr);
+bool soft_plants_is_entry(const struct soft_plants *p, uint64_t addr);
+/* False: a page could not be written. */
+__attribute__((warn_unused_result))
+bool soft_plants_arm(struct soft_plants *p);
+void soft_plants_open(struct soft_plants *p, uint64_t addr, size_t n);
 
 /* `to`, which is empty, is of a process just forked from that of `from`, whose other threads
  * may have gone on since (`moved`): take over what is planted there. 0 or -ENOMEM. */

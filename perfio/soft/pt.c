@@ -190,6 +190,25 @@ void soft_pt_leave(struct soft_pt *p)
 	turn_off(p);
 }
 
+/* Calls that leave are on the return stack of some readers and not of others: it starts anew. */
+void soft_pt_leave_to(struct soft_pt *p, uint64_t to)
+{
+	soft_put_room(p);
+	soft_put_tnt(p);
+	if (branches(p))
+		soft_put_ip(p, SOFT_PGD, to);
+	p->on = false;
+	p->nr_ret = 0;
+}
+
+void soft_pt_stopped(struct soft_pt *p)
+{
+	if (!p->begun || p->on)
+		return;
+	soft_put_room(p);
+	soft_put_tracestop(p);
+}
+
 void soft_pt_cut(struct soft_pt *p, uint64_t ip)
 {
 	if (!p->on)

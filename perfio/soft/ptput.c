@@ -164,6 +164,7 @@ void soft_put_ip(struct soft_pt *p, enum soft_ip_kind kind, uint64_t ip)
 {
 	static const enum pt_packet_type types[] = {
 		[SOFT_TIP] = ppt_tip, [SOFT_FUP] = ppt_fup, [SOFT_PGE] = ppt_tip_pge,
+		[SOFT_PGD] = ppt_tip_pgd,
 	};
 	struct pt_packet k = { .type = types[kind] };
 	uint64_t diff = ip ^ p->last_ip;
@@ -197,6 +198,11 @@ void soft_put_pgd(struct soft_pt *p)
 	k.payload.ip.ipc = pt_ipc_suppressed;
 	put_cyc(p);
 	put(p, &k);
+}
+
+void soft_put_tracestop(struct soft_pt *p)
+{
+	put_plain(p, ppt_stop);
 }
 
 /* Size of the payload: SDM 33.4.2.18, PayloadBytes. */

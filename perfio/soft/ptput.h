@@ -10,7 +10,7 @@
 
 #include "perfio/soft/pt.h"
 
-enum soft_ip_kind { SOFT_TIP, SOFT_FUP, SOFT_PGE };
+enum soft_ip_kind { SOFT_TIP, SOFT_FUP, SOFT_PGE, SOFT_PGD };
 
 /* Before every sequence of packets, which may not be cut: room for it, or the stream is lost. */
 void soft_put_room(struct soft_pt *p);
@@ -25,6 +25,7 @@ void soft_put_mode_exec(struct soft_pt *p); /* 64-bit */
 void soft_put_tnt(struct soft_pt *p);
 void soft_put_ip(struct soft_pt *p, enum soft_ip_kind kind, uint64_t ip);
 void soft_put_pgd(struct soft_pt *p); /* without an address */
+void soft_put_tracestop(struct soft_pt *p);
 void soft_put_ptw(struct soft_pt *p, uint64_t value, bool wide);
 
 /* Time, as far as the configuration asks for it. */

@@ -3,6 +3,7 @@
 #include "perfio/soft/again.h"
 #include "perfio/soft/away.h"
 #include "perfio/soft/block.h"
+#include "perfio/soft/fence.h"
 #include "perfio/soft/wait.h"
 
 #include <errno.h>
@@ -52,6 +53,18 @@ bool soft_restarts(const struct user_regs_struct *r)
 	return (long long)r->orig_rax >= 0 &&
 	       (v == -ERESTARTSYS || v == -ERESTARTNOINTR || v == -ERESTARTNOHAND ||
 		v == -ERESTART_RESTARTBLOCK);
+}
+
+bool soft_trap_pends(const struct soft_thread *t)
+{
+	struct __ptrace_peeksiginfo_args from = { .nr = 16 };
+	siginfo_t si[16];
+	long n = ptrace(PTRACE_PEEKSIGINFO, t->tid, &from, si);
+
+	for (long i = 0; i < n; i++)
+		if (si[i].si_signo == SIGTRAP && si[i].si_code == SI_KERNEL)
+			return true;
+	return false;
 }
 
 int soft_regs(struct soft_thread *t)
@@ -128,15 +141,20 @@ void soft_stepped(struct soft_thread *t)
 	t->lifted = false;
 }
 
-/* A thread of m in user space may meet a plant. */
-static bool needs_plants(const struct soft *s, const struct soft_mem *m)
+/* Whoever is away runs among entries, unless all that is planted is to be taken out. */
+static bool meets_plants(const struct soft *s, const struct soft_thread *t)
 {
-	for (size_t i = 0; i < s->nr_live; i++) {
-		const struct soft_thread *t = s->live[i];
+	if (soft_runs_user(t))
+		return true;
+	return t->mode == SOFT_AWAY && t->watched && !t->in_kernel && !t->listening &&
+	       (s->detaching || s->gate.paused);
+}
 
-		if (t->mem == m && soft_runs_user(t) && !t->parked)
+bool soft_needs_plants(const struct soft *s, const struct soft_mem *m)
+{
+	for (size_t i = 0; i < s->nr_live; i++)
+		if (s->live[i]->mem == m && !s->live[i]->parked && meets_plants(s, s->live[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -168,14 +186,24 @@ static int leave_all(struct soft *s, struct soft_mem *m)
 	return err;
 }
 
-static int clear(struct soft *s, struct soft_mem *m)
+/* Nobody steps in m: nothing of ours may harm those who leave. False: they must stay. */
+static bool make_way(struct soft *s, struct soft_mem *m)
+{
+	if (!s->detaching && !s->gate.paused)
+		return soft_fence_arm(s, m);
+	m->fenced = false;
+	m->stepped |= s->detaching;
+	soft_plants_withdraw(&m->plants, 0, UINT64_MAX, 0);
+	m->fence_gen = 0;
+	return true;
+}
+
+int soft_clear_mem(struct soft *s, struct soft_mem *m)
 {
 	int err;
 
 	soft_mem_get(m);
-	m->stepped |= s->detaching;
-	soft_plants_withdraw(&m->plants, 0, UINT64_MAX, 0);
-	err = leave_all(s, m);
+	err = make_way(s, m) ? leave_all(s, m) : soft_away_stay(s, m);
 	soft_mem_put(m);
 	return err;
 }
@@ -187,9 +215,10 @@ int soft_clear(struct soft *s)
 	for (size_t i = 0; i < s->nr_live && !err;) {
 		const struct soft_thread *t = s->live[i++];
 
-		if (!t->mem || needs_plants(s, t->mem) || (!t->parked && !t->mem->plants.planted))
+		if (!t->mem || soft_needs_plants(s, t->mem) ||
+		    (!t->parked && !t->mem->plants.planted))
 			continue;
-		err = clear(s, t->mem);
+		err = soft_clear_mem(s, t->mem);
 		i = 0; /* others may have gone with it */
 	}
 	return err;
@@ -203,7 +232,7 @@ int soft_leave(struct soft *s, struct soft_thread *t, int sig)
 	if (!t->mem)
 		return detach(s, t);
 	t->parked = true;
-	return needs_plants(s, t->mem) ? 0 : clear(s, t->mem);
+	return soft_needs_plants(s, t->mem) ? 0 : soft_clear_mem(s, t->mem);
 }
 
 /*
@@ -225,12 +254,20 @@ static int inject(struct soft *s, struct soft_thread *t, int sig)
 
 int soft_resume(struct soft *s, struct soft_thread *t, int sig)
 {
+	bool leaves;
+	int err = 0;
+
 	if (s->detaching)
 		return soft_leave(s, t, sig);
 	if (t->mode == SOFT_FREE || t->mode == SOFT_EXITING)
 		return soft_let_go(s, t, PTRACE_CONT, sig);
-	if (soft_away_wanted(s))
+	leaves = soft_away_wanted(s, t);
+	if (leaves && (!sig || s->gate.paused))
 		return soft_leave(s, t, sig);
+	if (!leaves && s->gate.filters.n && t->mode == SOFT_USER)
+		err = soft_fence_enter(s, t);
+	if (err)
+		return err;
 	if (sig)
 		return inject(s, t, sig);
 	if (t->mode != SOFT_USER || t->insn.cls == SOFT_SYSCALL)

@@ -28,6 +28,9 @@ bool soft_restarts(const struct user_regs_struct *r);
 /* Its call has ended: make the kernel go back to it (t->regs). */
 void soft_restart(struct soft_thread *t);
 
+/* It has met an int3, and is yet to tell: a stop that it was called to comes first. */
+bool soft_trap_pends(const struct soft_thread *t);
+
 /* t->regs, of this stop. */
 __attribute__((warn_unused_result))
 int soft_regs(struct soft_thread *t);
@@ -51,14 +54,22 @@ __attribute__((warn_unused_result))
 int soft_resume_free(struct soft *s, struct soft_thread *t);
 /* What comes before that: nothing is planted in its memory any more. */
 void soft_set_free(struct soft *s, struct soft_thread *t);
+/* A thread of m may meet what is planted there, and is not waiting to leave. */
+bool soft_needs_plants(const struct soft *s, const struct soft_mem *m);
 /* Untraced, for good or for now, once no thread of its memory is left that needs what is planted
  * there; a signal that was to be delivered still is. */
 __attribute__((warn_unused_result))
 int soft_leave(struct soft *s, struct soft_thread *t, int sig);
+/* Where no thread of m needs them any more: the same, of m. */
+__attribute__((warn_unused_result))
+int soft_clear_mem(struct soft *s, struct soft_mem *m);
 /* Where no thread needs them any more: take the breakpoints out of all memory, and let those go
  * that waited for that. */
 __attribute__((warn_unused_result))
 int soft_clear(struct soft *s);
+
+/* tracer.c: of a thread that returns from a system call, t->insn. */
+void soft_note_mappings(struct soft *s, struct soft_thread *t, const struct user_regs_struct *r);
 
 /* events.c: a PTRACE_EVENT stop. */
 __attribute__((warn_unused_result))

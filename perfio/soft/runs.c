@@ -58,7 +58,7 @@ static bool goes_on(struct scan *c, struct soft_mem *m, const struct soft_insn *
 {
 	uint64_t next;
 
-	if (!soft_run_passes(i) || soft_plants_has(&m->plants, i->ip))
+	if (!soft_run_passes(i) || soft_plants_stops(&m->plants, i->ip))
 		return false;
 	next = soft_run_next(i);
 	if (!soft_mem_is_fixed(m, next) || seen(c, next, soft_insn_end(i)) ||
@@ -96,6 +96,20 @@ static void scan(struct soft_run *ret, struct soft_mem *m, const struct soft_ins
 	ret->end = i.ip;
 	if (i.ip != first->ip)
 		ret->how = (uint8_t)how_it_ends(&i);
+}
+
+void soft_run_open(const struct soft_run *r, struct soft_mem *m)
+{
+	struct soft_insn i;
+
+	if (!m->plants.armed)
+		return;
+	for (uint64_t ip = r->begin; ; ip = soft_run_next(&i)) {
+		soft_insn_at(&i, m, ip);
+		soft_plants_open(&m->plants, ip, i.len);
+		if (ip == r->end)
+			break;
+	}
 }
 
 void soft_run_at(struct soft_run *ret, struct soft_mem *m, const struct soft_insn *first)

@@ -36,5 +36,7 @@ bool soft_run_passes(const struct soft_insn *i);
 uint64_t soft_run_next(const struct soft_insn *i);
 /* The run that begins with `first`. In code that can change there are none. */
 void soft_run_at(struct soft_run *ret, struct soft_mem *m, const struct soft_insn *first);
+/* A thread is to run it: no entry (plants.h) shall stop it. */
+void soft_run_open(const struct soft_run *r, struct soft_mem *m);
 
 #endif

@@ -6,6 +6,7 @@
 #include "perfio/soft/soft.h"
 #include "perfio/soft/attach.h"
 #include "perfio/soft/away.h"
+#include "perfio/soft/fence.h"
 #include "perfio/soft/part.h"
 #include "perfio/soft/tracer.h"
 #include "perfio/soft/wait.h"
@@ -75,7 +76,7 @@ int soft_new(struct soft **ret, const struct soft_config *c)
 			goto out;
 	}
 	s->cfg.ip_log = s->ip_log;
-	soft_gate_init(&s->gate, c->max_instructions, c->paused);
+	soft_gate_init(&s->gate, c);
 	err = soft_ptenc_init(&s->enc, &c->pt);
 	if (err)
 		goto out;
@@ -245,6 +246,8 @@ static int run(struct soft *s, unsigned max_stops, uint64_t max_ns)
 			err = soft_tracer_stop(s, t, status);
 		else if (!err)
 			return s->nr_live ? SOFT_IDLE : SOFT_DONE;
+		if (!err && (s->gate.filters.n || s->gate.paused))
+			err = soft_fence_release(s);
 		if (err < 0)
 			return err;
 		if (!s->gate.left) {
@@ -288,6 +291,20 @@ int soft_detach(struct soft *s)
 	while (s->nr_live)
 		soft_table_remove(s, s->live[0]);
 	return err;
+}
+
+static int pause_here(void *arg)
+{
+	soft_away_all(arg);
+	return 0;
+}
+
+void soft_pause(struct soft *s)
+{
+	if (s->lane)
+		(void)soft_lane_call(s->lane, pause_here, s);
+	else
+		soft_away_all(s);
 }
 
 static int go_on(void *arg)

@@ -33,6 +33,23 @@
 
 struct soft;
 
+/* perf's address filters. */
+enum soft_filter_kind {
+	SOFT_FILTER_RANGE,     /* what is in one is traced; without any, all is */
+	SOFT_FILTER_START,     /* from there on; a program with such begins untraced */
+	SOFT_FILTER_STOP,      /* up to there */
+	SOFT_FILTER_TRACESTOP, /* who comes there is not traced any more */
+};
+
+struct soft_filter {
+	enum soft_filter_kind kind;
+	uint64_t at, size; /* bytes of the file; START, STOP: size 0 */
+	/* Of the file; its path counts, too, where a file system has numbers of two kinds. */
+	dev_t dev;
+	ino_t ino;
+	const char *path;
+};
+
 struct soft_config {
 	/* Clock of the virtual TSC: CLOCK_MONOTONIC_RAW in ns, or rdtsc where the kernel
 	 * gives a conversion. TSC packets hold its low 56 bits. */
@@ -47,6 +64,8 @@ struct soft_config {
 	bool paused;	    /* begin as after soft_pause() */
 	/* After so many instructions of all threads together nothing more is traced; 0: no end. */
 	uint64_t max_instructions;
+	const struct soft_filter *filter; /* the caller's, as long as the source lives */
+	size_t nr_filters;
 	bool note_stops;    /* for soft_stops_peek() */
 	/* Gets the code that is not that of files, while soft_run() is at work; or NULL. */
 	soft_code_fn *code;

@@ -40,6 +40,7 @@ int soft_table_add(struct soft_thread **ret, struct soft *s, pid_t pid, pid_t ti
 	t->cfg = &s->cfg;
 	t->rounds = &s->rounds;
 	t->gate = &s->gate;
+	soft_filtered_init(&t->filtered, &s->gate.filters, parent ? &parent->filtered : NULL);
 	soft_pin_born(s, t, parent);
 	t->log = (struct soft_iplog){ .dir = s->ip_log, .pid = pid, .tid = tid };
 	soft_pt_init(&t->pt, &s->enc);

@@ -73,19 +73,39 @@ static void write_branch(struct soft_pt *p, const struct soft_insn *i, uint64_t 
 	}
 }
 
+/* The same, where ip is filtered out. An unconditional branch out of a range tells where it goes
+ * (SDM 33.4.2.5), which perf understands where it knows the ranges. A conditional one would tell
+ * only that it goes, which libipt does not understand, and perf takes for the instruction behind
+ * it: so that, and every other end, is told as one by an interrupt. */
+static void write_exit(struct soft_thread *t, const struct soft_insn *i, uint64_t ip)
+{
+	struct soft_pt *p = &t->pt;
+
+	if (!t->gate->filters.switches && i->cls >= SOFT_JMP && i->cls <= SOFT_FAR) {
+		soft_pt_leave_to(p, ip);
+		return;
+	}
+	write_branch(p, i, ip);
+	soft_pt_cut(p, ip);
+	soft_pt_forget(p);
+}
+
 /* One instruction that ran, and that does explain ip. */
 static void account(struct soft_thread *t, const struct soft_insn *i, uint64_t ip)
 {
-	if (soft_gate_shut(t->gate))
+	if (soft_gate_shut(t->gate) || !soft_filter_admits(t, i->ip))
 		return;
 	soft_code_ahead(t, i, ip);
 	soft_pt_at(&t->pt, i->ip, t->resumed, t->timed_gen != t->mem->gen);
 	t->timed_gen = t->mem->gen;
 	soft_iplog_add(&t->log, i->ip);
 	t->stats->instructions++;
-	write_branch(&t->pt, i, ip);
 	if (i->cls == SOFT_PTWRITE)
 		soft_ptwrite_ran(t, i);
+	if (soft_filter_would(t, ip))
+		write_branch(&t->pt, i, ip);
+	else
+		write_exit(t, i, ip);
 	if (soft_gate_passed(t->gate))
 		soft_pt_cut(&t->pt, ip);
 }

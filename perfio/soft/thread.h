@@ -46,6 +46,8 @@ struct soft_thread {
 	struct soft_pin pin;
 	uint32_t withdrawals; /* of its memory's plants, when it entered the kernel */
 	bool called;	   /* SOFT_AWAY: it was told to stop */
+	bool watched;	   /* the same: we are told of its system calls, and: */
+	bool in_kernel;	   /* it is in one */
 	uint64_t wakes_at; /* the same: it sleeps, and a breakpoint waits for it there; or 0 */
 	bool dying;   /* killed before it could be told to go on */
 	bool lifted;	  /* plants at insn are out while it runs */
@@ -61,6 +63,7 @@ struct soft_thread {
 	const struct soft_config *cfg; /* its, too */
 	const struct soft_rounds *rounds;
 	struct soft_gate *gate;	  /* the same */
+	struct soft_filtered filtered;
 	struct soft_iplog log;
 	struct soft_pt pt;
 };

@@ -39,8 +39,7 @@ int soft_tracer_seize(struct soft *s, pid_t child)
 	return 0;
 }
 
-static void note_mappings(struct soft *s, struct soft_thread *t,
-			  const struct user_regs_struct *r)
+void soft_note_mappings(struct soft *s, struct soft_thread *t, const struct user_regs_struct *r)
 {
 	struct soft_remap m;
 
@@ -67,7 +66,7 @@ static int returned(struct soft *s, struct soft_thread *t)
 		return soft_unless_killed(err);
 	if (r.cs == SOFT_CS_32BIT)
 		return soft_resume_free(s, t);
-	note_mappings(s, t, &r);
+	soft_note_mappings(s, t, &r);
 	if (!soft_restarts(&r)) {
 		soft_sigtrap_return(&t->trap, &r, t->mem, t->insn.legacy);
 		return soft_resume_at(s, t, r.rip);

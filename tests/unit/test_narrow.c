@@ -216,13 +216,16 @@ static void rules_of_the_pmu_are_kept(void **state)
 	tells("no function 'nosuch' in the kernel");
 }
 
-static void only_the_kernel_source_filters(void **state)
+static void the_software_source_filters_files(void **state)
 {
 	(void)state;
 	c.filter = "filter 1/2";
 	c.source = SOURCE_SOFT;
-	refused(EXIT_CANNOT);
-	tells("the software source does not filter addresses");
+	refused(EXIT_USAGE);
+	tells("0x1 is of no file: write @FILE");
+	c.filter = "filter 0xffffffff81000000/2";
+	refused(EXIT_USAGE);
+	tells("is of the kernel");
 	c.source = SOURCE_NONE;
 	refused(EXIT_CANNOT);
 	tells("no AUX event is recorded");
@@ -490,7 +493,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_filter_arrives_in_numbers_and_is_kept_so),
 		T(rules_of_the_pmu_are_kept),
-		T(only_the_kernel_source_filters),
+		T(the_software_source_filters_files),
 		T(a_refused_filter_is_shown),
 		T(an_expression_goes_to_its_tracepoint),
 		T(one_cgroup_is_of_all_but_the_tracking_event),

@@ -222,6 +222,55 @@ static void one_is_taken_out_and_was_met_all_the_same(void **state)
 	assert_false(soft_plants_met(&w->p, w->at + 200));
 	soft_plants_take(&w->p, w->at + 200);
 	assert_int_equal(w->v[200], 0xcc);
+	w->v[300] = 0xcd; /* int 3 in two bytes: the program's own, too */
+	w->v[301] = 3;
+	assert_false(soft_plants_met(&w->p, w->at + 301));
+}
+
+static bool planted(const struct world *w, size_t at)
+{
+	return w->v[at] == 0xcc && soft_plants_has(&w->p, w->at + at);
+}
+
+static void entries_are_planted_while_they_are_armed(void **state)
+{
+	struct world *w = *state;
+	uint8_t was[2 * PAGE];
+
+	memcpy(was, w->v, sizeof(was));
+	assert_true(soft_plants_entry(&w->p, w->at + 5));
+	assert_true(soft_plants_entry(&w->p, w->at + 7));
+	assert_true(soft_plants_entry(&w->p, w->at + PAGE + 9));
+	assert_memory_equal(w->v, was, sizeof(was));
+	assert_true(soft_plants_put(&w->p, w->at + 2 * PAGE));
+	assert_true(soft_plants_arm(&w->p));
+	assert_true(planted(w, 5) && planted(w, 7) && planted(w, PAGE + 9));
+	assert_false(planted(w, 2 * PAGE)); /* all else is taken out */
+	assert_int_equal(w->p.planted, 3);
+	/* Opened page by page; what was put meanwhile stays. */
+	assert_true(soft_plants_put(&w->p, w->at + 7) && soft_plants_put(&w->p, w->at + 8));
+	soft_plants_open(&w->p, w->at, 3);
+	assert_false(planted(w, 5));
+	assert_true(planted(w, 7) && planted(w, 8) && planted(w, PAGE + 9));
+	soft_plants_open(&w->p, w->at + PAGE - 1, 2);
+	assert_false(planted(w, PAGE + 9));
+	assert_int_equal(w->p.planted, 2);
+	assert_true(soft_plants_arm(&w->p));
+	assert_true(planted(w, 5) && planted(w, 7) && planted(w, PAGE + 9));
+	assert_false(planted(w, 8));
+	soft_plants_withdraw(&w->p, 0, UINT64_MAX, 0);
+	assert_memory_equal(w->v, was, sizeof(was));
+}
+
+static void an_entry_is_no_part_of_an_instruction_that_was_passed(void **state)
+{
+	struct world *w = *state;
+
+	assert_true(soft_plants_entry(&w->p, w->at + 2));
+	assert_true(soft_plants_pass(&w->p, w->at + 1, 3));
+	assert_true(soft_plants_entry(&w->p, w->at + 3));
+	assert_true(soft_plants_arm(&w->p));
+	assert_int_equal(w->p.planted, 0);
 }
 
 #define T(f) cmocka_unit_test_setup_teardown(f, begin, end)
@@ -233,6 +282,8 @@ int main(void)
 		T(code_is_read_across_pages_and_to_the_end_of_what_is_mapped),
 		T(what_belongs_to_a_passed_instruction_is_not_planted),
 		T(a_lifted_plant_is_put_back),
+		T(entries_are_planted_while_they_are_armed),
+		T(an_entry_is_no_part_of_an_instruction_that_was_passed),
 		T(a_range_is_given_back_and_the_rest_is_still_known),
 		T(other_bytes_in_the_same_place_are_let_alone),
 		T(what_was_moved_is_given_back_where_it_is),
