@@ -129,6 +129,7 @@ grep -q " $good instructions, 0 errors" out || fail "not decoded with perf's cac
 
 # Cut within the trace: what is there is decoded. While the command sleeps all that there was goes
 # into the file, so that the last piece of trace is not the first.
+# shellcheck disable=SC2016 # not our $0
 record twice sh -c '"$0" 500; sleep 1; "$0" 500' "$PROG/spin"
 all=$(listed twice | awk '{ n += $2 } END { print n }')
 at=$(python3 -c 'import struct
