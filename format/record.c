@@ -166,6 +166,16 @@ int fmt_put_itrace_start(struct fmt_buf *b, uint32_t pid, uint32_t tid,
 	return end(b, at, t);
 }
 
+int fmt_put_switch_wide(struct fmt_buf *b, uint16_t misc, uint32_t other_pid, uint32_t other_tid,
+			const struct fmt_trailer *t)
+{
+	size_t at = fmt_record_begin(b, FMT_REC_SWITCH_CPU_WIDE, misc);
+
+	fmt_put_le(b, other_pid, 4);
+	fmt_put_le(b, other_tid, 4);
+	return end(b, at, t);
+}
+
 int fmt_put_lost_samples(struct fmt_buf *b, uint64_t lost, const struct fmt_trailer *t)
 {
 	size_t at = fmt_record_begin(b, FMT_REC_LOST_SAMPLES, 0);

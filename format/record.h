@@ -66,6 +66,10 @@ int fmt_put_aux(struct fmt_buf *b, uint64_t offset, uint64_t size, uint64_t flag
 		const struct fmt_trailer *t);
 int fmt_put_itrace_start(struct fmt_buf *b, uint32_t pid, uint32_t tid,
 			 const struct fmt_trailer *t);
+/* SWITCH_CPU_WIDE; misc: FMT_MISC_SWITCH_OUT ..., or 0; the other task: the one that comes when
+ * that of the trailer leaves, the one that left when it comes. */
+int fmt_put_switch_wide(struct fmt_buf *b, uint16_t misc, uint32_t other_pid, uint32_t other_tid,
+			const struct fmt_trailer *t);
 int fmt_put_lost_samples(struct fmt_buf *b, uint64_t lost, const struct fmt_trailer *t);
 /* A count of one thread, of the event that the trailer's id names, whose attr has that read_format:
  * of it ID and LOST (0) are known. */

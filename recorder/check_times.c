@@ -14,6 +14,7 @@
 #include "format/abi.h"
 #include "format/event.h"
 #include "recorder/check_priv.h"
+#include "recorder/eventterm.h"
 
 enum { PEAKS = 4096 };
 
@@ -68,14 +69,27 @@ static bool per_thread(struct check *c, uint64_t id)
 	return i && i->cpu == UINT64_MAX;
 }
 
+/* What a software source tells stands before or behind the records of all rings of its round. */
+static bool by_software(const struct check *c, uint32_t type)
+{
+	const uint64_t types = UINT64_C(1) << FMT_REC_SWITCH |
+			       UINT64_C(1) << FMT_REC_SWITCH_CPU_WIDE |
+			       UINT64_C(1) << FMT_REC_AUX | UINT64_C(1) << FMT_REC_ITRACE_START;
+
+	if (type >= 64 || !(types >> type & 1))
+		return false;
+	for (size_t i = 0; i < c->r->nr_events; i++)
+		if (c->r->events[i].name && eventterm_in(c->r->events[i].name, "soft"))
+			return true;
+	return false;
+}
+
 static void of_cpu(struct check *c, const struct check_rec *cr)
 {
 	struct check_times *t = &c->times;
 	struct check_cpu *cpu;
 
-	/* Nor do switches out of which a software source took its own: they come by thread. */
-	if (!cr->w.has_cpu || per_thread(c, cr->w.id) ||
-	    (c->aux.per_thread && cr->rec->type == FMT_REC_SWITCH))
+	if (!cr->w.has_cpu || per_thread(c, cr->w.id) || by_software(c, cr->rec->type))
 		return;
 	cpu = check_row(c, &c->cpus, cr->w.cpu);
 	if (!cpu)

@@ -81,6 +81,11 @@ static int check(struct rec_config *c)
 		return usage("-a and -p/-t exclude each other");
 	if (c->per_thread && (c->all || c->cpus.n))
 		return usage("--per-thread and -a/-C exclude each other");
+	if (c->per_thread && c->per_cpu)
+		return usage("--per-thread and --per-cpu exclude each other");
+	if (c->per_cpu && c->no_switches)
+		return usage("--per-cpu needs the switches: without them nobody knows whose the "
+			     "trace is");
 	if (c->clockid >= 0 && wants_aux(c))
 		return usage("-k cannot be used with an AUX event: its trace is tied to the TSC");
 	if (c->zip_level && c->aux_sample)

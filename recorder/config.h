@@ -77,6 +77,7 @@ struct rec_config {
 	pid_t front; /* the process that the user sees, when it is another one, or 0 */
 	const char *ip_log;
 	uint64_t max_instructions; /* of the software source: then the command runs on; 0: none */
+	bool per_cpu; /* the software source: a queue of trace for each cpu */
 	bool no_switches; /* the software source leaves them out */
 	uint64_t soft_overflow; /* its trace overflows every so many bytes; 0: not */
 	bool soft_ptwrite; /* it carries out ptwrite */

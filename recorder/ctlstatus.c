@@ -119,6 +119,22 @@ static json_t *switch_ring(const struct session *s, size_t i, const struct pace 
 	return o;
 }
 
+/* The software source's trace of the cpu, where it has such. */
+static void add_soft(const struct session *s, int cpu, json_t *a, int *err)
+{
+	size_t n = s->source.soft ? soft_nr_queues(s->source.soft) : 0, bytes;
+	struct soft_queue q;
+
+	for (size_t i = 0; i < n; i++) {
+		bytes = soft_queue_kept(s->source.soft, i, &q);
+		if (!q.of_cpu)
+			return;
+		if (q.cpu == cpu)
+			jtree_append(a, ring(FETCH_TRACE, bytes, plan_flight_len(&s->plan), err),
+				     err);
+	}
+}
+
 static json_t *rings(const struct session *s, size_t i, const struct pace *p, int *err)
 {
 	struct ctlstatus_seen none = { 0 }, *seen = seen_of(p->last, i);
@@ -128,6 +144,7 @@ static json_t *rings(const struct session *s, size_t i, const struct pace *p, in
 		seen = &none;
 		*err = -ENOMEM;
 	}
+	add_soft(s, s->set.place[i].cpu, a, err);
 	if (s->set.place[i].ring.aux)
 		jtree_append(a, trace_ring(s, i, p, seen, err), err);
 	if (s->set.place[i].newest.meta)
@@ -175,11 +192,16 @@ static json_t *soft_data(const struct session *s, size_t i, pid_t *ret_tid, int 
 	return a;
 }
 
+static size_t soft_threads(const struct session *s)
+{
+	return s->cfg->per_cpu ? 0 : soft_nr_queues(s->source.soft);
+}
+
 /* Threads that have rings of their own; else those that were asked for, without. */
 static json_t *threads(const struct session *s, const struct pace *p, size_t *ret_more, int *err)
 {
 	bool per_thread = !s->plan.cpus.n;
-	size_t n = s->source.soft ? soft_nr_queues(s->source.soft)
+	size_t n = s->source.soft ? soft_threads(s)
 				  : per_thread ? s->set.nr_place : s->cfg->nr_tids;
 	json_t *a = json_array(), *data;
 	pid_t tid;
@@ -356,7 +378,7 @@ static void set_state(json_t *o, const struct session *s, uint64_t now, int *err
 	set_number(o, "pid", (uint64_t)(s->cfg->front ? s->cfg->front : getpid()), err);
 	jtree_set(o, "source", json_string(source_names[s->plan.source]), err);
 	jtree_set(o, "mode", json_string(s->flight.table ? "flight" : "full"), err);
-	set_bool(o, "perThread", !s->plan.cpus.n || s->source.soft, err);
+	set_bool(o, "perThread", !s->plan.cpus.n || (s->source.soft && !s->cfg->per_cpu), err);
 	set_bool(o, "usingCgroupFiltering", s->plan.nr_cgroup, err);
 	set_bool(o, "enabled", s->enabled, err);
 	set_bool(o, "paused", s->control.paused, err);

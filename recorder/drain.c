@@ -51,13 +51,13 @@ static size_t chunk_bytes(const struct source_chunk *c)
 }
 
 /* What a kernel would have said about these bytes. */
-static int put_aux_records(struct session *s, const struct source_chunk *c, size_t bytes)
+static int put_aux_records(struct session *s, size_t i, const struct source_chunk *c, size_t bytes)
 {
 	struct fmt_trailer t = {
-		.pid = (uint32_t)c->pid,
-		.tid = (uint32_t)c->tid,
+		.pid = c->on_pid,
+		.tid = c->on_tid,
 		.cpu = c->on_cpu,
-		.id = s->pt_id,
+		.id = s->pt_id + (c->cpu < 0 ? 0 : i),
 	};
 
 	if (c->began) {
@@ -90,7 +90,7 @@ int drain_chunk(struct session *s, size_t i, const struct source_chunk *c)
 		return err;
 	row->aux_bytes += bytes;
 	row->aux_chunks++;
-	return s->source.soft ? put_aux_records(s, c, bytes) : 0;
+	return s->source.soft ? put_aux_records(s, i, c, bytes) : 0;
 }
 
 static int put_chunk(struct session *s, size_t i, const struct source_chunk *c)

@@ -127,13 +127,13 @@ static int copy_soft(struct session *s, size_t queue, const struct fetch *q, str
 	return err;
 }
 
-static int find_soft(struct session *s, pid_t tid)
+static int find_soft(struct session *s, const struct fetch *q)
 {
 	struct soft_queue k;
 
 	for (size_t i = soft_nr_queues(s->source.soft); i--;) {
 		(void)soft_queue_kept(s->source.soft, i, &k);
-		if (k.tid == tid)
+		if (k.of_cpu ? k.cpu == q->cpu : k.tid == q->tid)
 			return (int)i;
 	}
 	return -ENOENT;
@@ -159,7 +159,7 @@ static int copy_ring(struct session *s, const struct fetch *q, struct fetched *f
 						      "into the file");
 	if ((q->cpu < 0) == (q->tid < 0))
 		return control_refuse(s, -EINVAL, "of one cpu or of one thread");
-	at = soft && q->tid >= 0 ? find_soft(s, q->tid) : soft ? -ENOENT : find_place(s, q);
+	at = soft ? find_soft(s, q) : find_place(s, q);
 	if (at < 0 && q->cpu >= 0)
 		return control_refuse(s, at, "cpu %d has no ring of its own here", q->cpu);
 	if (at < 0)

@@ -71,9 +71,8 @@ static int copy(struct session *s, size_t i, struct source_chunk *first, struct 
 	size_t n = soft_queue_kept(s->source.soft, i, &q);
 	uint8_t end[SOFT_END_MAX];
 
-	*first = (struct source_chunk){ .offset = q.offset, .cpu = -1, .pid = q.pid, .tid = q.tid,
-					.began = true, .began_ticks = q.start_ticks,
-					.on_cpu = q.cpu < 0 ? 0 : (uint32_t)q.cpu };
+	*first = source_of_queue(&q);
+	first->began = true;
 	fmt_put_zero(b, n);
 	if (!b->err)
 		(void)soft_queue_copy(s->source.soft, i, q.offset, b->data, n);

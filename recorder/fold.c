@@ -92,6 +92,11 @@ static struct item *next_item(struct fold *f)
 	return &p[f->nr_item++];
 }
 
+uint32_t fold_tid(const uint8_t rec[FOLD_REC_SIZE])
+{
+	return le_get32(rec + REC_SIZE - TRAILER_TID);
+}
+
 int fold_add(struct fold *f, const uint8_t *rec, size_t size)
 {
 	struct item *i;
@@ -102,7 +107,7 @@ int fold_add(struct fold *f, const uint8_t *rec, size_t size)
 	if (!i)
 		return -ENOMEM;
 	i->ns = fold_time(rec);
-	i->tid = le_get32(rec + size - TRAILER_TID);
+	i->tid = fold_tid(rec);
 	i->no_rec = false;
 	memcpy(i->rec, rec, size);
 	return 0;

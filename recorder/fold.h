@@ -28,8 +28,9 @@
 struct fold; /* opaque */
 
 enum { FOLD_REC_SIZE = 40 }; /* of each record: a header and that trailer */
-/* The time of one. */
+/* Time and thread of one. */
 uint64_t fold_time(const uint8_t rec[FOLD_REC_SIZE]);
+uint32_t fold_tid(const uint8_t rec[FOLD_REC_SIZE]);
 
 /* A thread's, since counting began anew. */
 struct fold_count {

@@ -80,6 +80,7 @@ static int open_soft(struct session *s)
 		.paused = s->cfg->start_paused || s->cfg->delay_ms,
 		.max_instructions = s->cfg->max_instructions,
 		.note_stops = p->has_switches,
+		.per_cpu = s->cfg->per_cpu,
 		.ip_log = s->cfg->ip_log,
 		.code = softcode_keep,
 		.code_arg = s,
@@ -139,9 +140,17 @@ static void read_clock_pair(struct session *s)
 	s->clock_ns = (units_ns(&a) + units_ns(&b)) / 2;
 }
 
+/* As many as a kernel would have: by cpu, one for each. */
+size_t opening_soft_ids(const struct session *s)
+{
+	if (!s->source.soft)
+		return 0;
+	return s->cfg->per_cpu ? soft_nr_queues(s->source.soft) : 1;
+}
+
 size_t opening_count_ids(const struct session *s)
 {
-	size_t n = 1; /* the software source's */
+	size_t n = opening_soft_ids(s);
 
 	for (size_t i = 0; i < s->set.nr_ev; i++)
 		n += s->set.ev[i].nr_fd;
@@ -167,8 +176,9 @@ int opening_describe(struct session *s)
 	if (s->source.soft) {
 		pio_attr_bytes(&s->plan.soft_attr, e->attr);
 		e->name = s->plan.pt_name;
-		e->ids = id++;
-		e->nr_ids = 1;
+		e->ids = id;
+		e->nr_ids = opening_soft_ids(s);
+		id += e->nr_ids;
 		e++;
 	}
 	for (size_t i = 0; i < s->set.nr_ev; i++) {
@@ -190,8 +200,9 @@ int opening_describe(struct session *s)
 		e++;
 	}
 	s->nr_events = (size_t)(e - s->events);
-	if (s->source.soft)
-		s->pt_id = s->ids[0] = max + 1;
+	s->pt_id = max + 1;
+	for (size_t i = 0; i < opening_soft_ids(s); i++)
+		s->ids[i] = s->pt_id + i;
 	return 0;
 }
 

@@ -12,6 +12,8 @@
  */
 static uint64_t switches_of(const struct plan *p)
 {
+	if (p->source == SOURCE_SOFT)
+		return p->cfg->per_cpu ? 3 : 0;
 	if (p->source != SOURCE_KERNEL || !p->cpus.n)
 		return 0;
 	return p->system_wide && !p->ev[0].cgroup ? 3 : 2;
@@ -19,7 +21,8 @@ static uint64_t switches_of(const struct plan *p)
 
 struct fmt_pt_info plan_pt_info(const struct plan *p, const struct fmt_time_conv *conv)
 {
-	bool per_cpu = p->source == SOURCE_KERNEL && p->cpus.n;
+	bool per_cpu = p->source == SOURCE_SOFT ? p->cfg->per_cpu :
+						  p->source == SOURCE_KERNEL && p->cpus.n;
 	uint64_t cap = 0;
 
 	(void)pio_pmu_cap(&p->pmu, "event_trace", &cap);

@@ -152,12 +152,17 @@ static int put_id_index(struct session *s)
 {
 	size_t n = 0, all = opening_count_ids(s);
 	struct fmt_id *ids = calloc(all, sizeof(*ids));
+	struct soft_queue q;
 
 	if (!ids)
 		return -ENOMEM;
-	if (s->source.soft)
+	if (s->source.soft && !s->cfg->per_cpu)
 		ids[n++] = (struct fmt_id){ s->pt_id, 0, -1,
 					    s->cfg->follow ? s->work.pid : s->cfg->tids[0] };
+	for (; n < opening_soft_ids(s) && s->cfg->per_cpu; n++) {
+		(void)soft_queue_kept(s->source.soft, n, &q);
+		ids[n] = (struct fmt_id){ s->pt_id + n, n, q.cpu, -1 };
+	}
 	for (size_t i = 0; i < s->set.nr_ev; i++)
 		for (size_t j = 0; j < s->set.ev[i].nr_fd; j++) {
 			const struct pio_fd *f = &s->set.ev[i].fd[j];

@@ -36,6 +36,8 @@ static size_t add_what(struct opt *to, struct rec_config *c)
 		  "with -a or -C: only tasks of these cgroups" },
 		{ 0, "per-thread", NULL, OPT_FLAG, &c->per_thread, NULL,
 		  "one ring per thread instead of one per cpu" },
+		{ 0, "per-cpu", NULL, OPT_FLAG, &c->per_cpu, NULL,
+		  "software source: trace and switches by cpu, as the kernel's, not by thread" },
 		{ 0, "source", "SOURCE", OPT_CALL, c, recarg_source,
 		  "where trace comes from: auto, kernel, soft, none" },
 		{ 0, "soft-ips", "DIR", OPT_STR, &c->ip_log, NULL,

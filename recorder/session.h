@@ -88,7 +88,7 @@ struct session {
 	size_t nr_events;
 	struct fmt_group group; /* the AUX event and its members, for the features */
 	uint64_t *ids;	/* memory behind events[].ids */
-	uint64_t pt_id; /* id of the software source's event */
+	uint64_t pt_id; /* first id of the software source's event */
 	struct fmt_time_conv conv;
 	struct fmt_buf tracing; /* TRACING_DATA payload */
 	struct fmt_buf buf;	/* records being made */
@@ -138,6 +138,7 @@ int opening_kcore(struct session *s);
 /* The events as the file has them, by the descriptors that are open. 0 or -ENOMEM. */
 int opening_describe(struct session *s);
 size_t opening_count_ids(const struct session *s);
+size_t opening_soft_ids(const struct session *s);
 /* Where events are opened: the cpus and tasks that are recorded, with the plan's sizes. */
 struct pio_target opening_target(const struct session *s);
 

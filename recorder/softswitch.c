@@ -4,21 +4,54 @@
 #include <string.h>
 
 #include "format/abi.h"
+#include "format/le.h"
 #include "format/record.h"
 #include "recorder/session.h"
 
+enum { TRAILER_TIME = 24 }; /* from the end: format/record.h */
+
+/* The id that the kernel would tell switches of the cpu by. */
+static uint64_t id_on(const struct session *s, int cpu)
+{
+	const struct pio_event *e = &s->set.ev[s->plan.switches];
+
+	for (size_t i = 0; i < e->nr_fd; i++)
+		if (e->fd[i].cpu == cpu)
+			return e->fd[i].id;
+	return e->fd[0].id;
+}
+
+static int set_up_cpus(struct session *s)
+{
+	int err = cpuswitch_new(&s->switches.cpus);
+	struct soft_queue q;
+
+	for (size_t i = 0; i < soft_nr_queues(s->source.soft) && !err; i++) {
+		(void)soft_queue_kept(s->source.soft, i, &q);
+		err = cpuswitch_add_cpu(s->switches.cpus, q.cpu, id_on(s, q.cpu));
+	}
+	return err;
+}
+
 int softswitch_setup(struct session *s)
 {
+	int err;
+
 	if (!s->source.soft || !s->plan.has_switches)
 		return 0;
 	if (s->cfg->snapshot) /* as much beside the trace as a ring would take */
 		s->switches.keep = plan_flight_len(&s->plan) / PLAN_SWITCH_PARTS;
-	return fold_new(&s->switches.fold);
+	err = fold_new(&s->switches.fold);
+	if (!err && s->cfg->per_cpu)
+		err = set_up_cpus(s);
+	return err;
 }
 
 void softswitch_done(struct session *s)
 {
 	fold_free(s->switches.fold);
+	cpuswitch_free(s->switches.cpus);
+	fmt_buf_done(&s->switches.ours);
 	fmt_buf_done(&s->switches.kept);
 	s->switches = (struct softswitch){ 0 };
 }
@@ -31,15 +64,28 @@ void softswitch_begin(struct session *s)
 					      : session_time(s, soft_ticks(s->source.soft));
 }
 
-static int take_stops(struct session *s)
+static int take_note(struct session *s, const struct soft_note *n)
 {
-	const struct soft_stop *v;
-	size_t n = soft_stops_peek(s->source.soft, &v);
+	uint64_t ns = session_time(s, n->ticks);
+	struct cpuswitch_change x = {
+		.cpu = n->cpu, .pid = (uint32_t)n->pid, .tid = (uint32_t)n->tid, .out = ns,
+		.in = session_time(s, n->ticks + SOFT_CHANGE_TICKS / 2),
+	};
+
+	if (n->cpu < 0)
+		return fold_stop(s->switches.fold, (uint32_t)n->tid, ns);
+	return cpuswitch_change(s->switches.cpus, &x);
+}
+
+static int take_notes(struct session *s)
+{
+	const struct soft_note *v;
+	size_t n = soft_notes_peek(s->source.soft, &v);
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++)
-		err = fold_stop(s->switches.fold, (uint32_t)v[i].tid, session_time(s, v[i].ticks));
-	soft_stops_release(s->source.soft);
+		err = take_note(s, &v[i]);
+	soft_notes_release(s->source.soft);
 	return err;
 }
 
@@ -50,6 +96,11 @@ static bool stands(void *ctx, uint32_t tid)
 	return soft_stands(s->source.soft, (pid_t)tid);
 }
 
+static size_t whole(const struct softswitch *w)
+{
+	return w->cpus ? FOLD_REC_SIZE + 8 : FOLD_REC_SIZE;
+}
+
 /* A flight forgets what is older than its rings would hold. */
 static void forget(struct softswitch *w)
 {
@@ -57,10 +108,20 @@ static void forget(struct softswitch *w)
 
 	if (w->kept.len < 2 * w->keep)
 		return;
-	n -= n % FOLD_REC_SIZE;
+	n -= n % whole(w);
 	memmove(w->kept.data, w->kept.data + n, w->kept.len - n);
 	w->kept.len -= n;
 	w->told -= w->told < n ? w->told : n;
+}
+
+static int fold_by_cpu(struct session *s)
+{
+	struct softswitch *w = &s->switches;
+	int err;
+
+	fmt_buf_reset(&w->ours);
+	err = fold_turn(w->fold, w->until, stands, s, &w->ours);
+	return err ? err : cpuswitch_turn(w->cpus, w->ours.data, w->ours.len, &w->kept);
 }
 
 int softswitch_end(struct session *s)
@@ -74,8 +135,15 @@ int softswitch_end(struct session *s)
 		forget(w);
 	else
 		fmt_buf_reset(&w->kept);
-	err = take_stops(s);
-	return err ? err : fold_turn(w->fold, w->until, stands, s, &w->kept);
+	err = take_notes(s);
+	if (err)
+		return err;
+	return w->cpus ? fold_by_cpu(s) : fold_turn(w->fold, w->until, stands, s, &w->kept);
+}
+
+static uint64_t time_of(const struct softswitch *w, size_t at)
+{
+	return le_get(w->kept.data + at + whole(w) - TRAILER_TIME, 8);
 }
 
 struct counts {
@@ -110,8 +178,8 @@ int softswitch_put_newest(struct session *s, struct fmt_buf *to)
 	struct softswitch *w = &s->switches;
 	size_t at = s->flight.own ? 0 : w->told;
 
-	while (at < w->kept.len && fold_time(w->kept.data + at) < s->flight.from_ns)
-		at += FOLD_REC_SIZE;
+	while (at < w->kept.len && time_of(w, at) < s->flight.from_ns)
+		at += whole(w);
 	fmt_put(to, w->kept.data + at, w->kept.len - at);
 	if (!s->flight.own)
 		w->told = w->kept.len;

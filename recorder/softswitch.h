@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The context switches of a program that the software source traces: those that the tracer
- * makes do not go into the file (recorder/fold.h), they are counted there.
+ * makes do not go into the file (recorder/fold.h), they are counted there. Of a trace by cpu
+ * they become switches of the cpus (recorder/cpuswitch.h).
  */
 #ifndef RECORDER_SOFTSWITCH_H
 #define RECORDER_SOFTSWITCH_H
@@ -9,18 +10,21 @@
 #include <stdint.h>
 
 #include "format/buf.h"
+#include "recorder/cpuswitch.h"
 #include "recorder/fold.h"
 
 struct session;
 
 struct softswitch {
-	struct fold *fold;   /* NULL: there are none to record */
-	struct fmt_buf kept; /* of the round at hand; of a flight: the newest */
-	size_t told;	     /* bytes of that which the file at hand has */
-	size_t keep;	     /* of a flight: so many bytes at least */
-	uint64_t taken;	     /* out of the ring at hand */
-	uint64_t until;	     /* all rings reach up to there: when this round began */
-	uint64_t pairs;	     /* that were left out, as far as files were told */
+	struct fold *fold;	/* NULL: there are none to record */
+	struct cpuswitch *cpus; /* NULL: they stay those of threads */
+	struct fmt_buf ours;	/* by cpu: the threads' switches of the round at hand */
+	struct fmt_buf kept;	/* of the round at hand; of a flight: the newest */
+	size_t told;		/* bytes of that which the file at hand has */
+	size_t keep;		/* of a flight: so many bytes at least */
+	uint64_t taken;		/* out of the ring at hand */
+	uint64_t until;		/* all rings reach up to there: when this round began */
+	uint64_t pairs;		/* that were left out, as far as files were told */
 };
 
 /* 0 or -ENOMEM. */

@@ -32,6 +32,23 @@ static void peek_kernel(struct pio_place *p, struct source_chunk *ret)
 	ret->offset = p->aux_base + p->ring.aux_tail;
 }
 
+struct source_chunk source_of_queue(const struct soft_queue *q)
+{
+	return (struct source_chunk){
+		.offset = q->offset,
+		.cpu = q->of_cpu ? q->cpu : -1,
+		.pid = q->of_cpu ? -1 : q->pid,
+		.tid = q->of_cpu ? -1 : q->tid,
+		.v = { q->v[0], q->v[1] },
+		.nv = q->nv,
+		.began = q->started,
+		.began_ticks = q->start_ticks,
+		.on_cpu = q->cpu < 0 ? 0 : (uint32_t)q->cpu,
+		.on_pid = (uint32_t)q->pid,
+		.on_tid = (uint32_t)q->tid,
+	};
+}
+
 void source_peek(struct source *s, size_t i, bool last, struct source_chunk *ret)
 {
 	struct soft_queue q;
@@ -41,17 +58,7 @@ void source_peek(struct source *s, size_t i, bool last, struct source_chunk *ret
 		return;
 	}
 	soft_queue_peek(s->soft, i, last, &q);
-	*ret = (struct source_chunk){
-		.offset = q.offset,
-		.cpu = -1,
-		.pid = q.pid,
-		.tid = q.tid,
-		.v = { q.v[0], q.v[1] },
-		.nv = q.nv,
-		.began = q.started,
-		.began_ticks = q.start_ticks,
-		.on_cpu = q.cpu < 0 ? 0 : (uint32_t)q.cpu,
-	};
+	*ret = source_of_queue(&q);
 }
 
 void source_release(struct source *s, size_t i)

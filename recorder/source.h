@@ -33,12 +33,15 @@ struct source_chunk {
 	int nv;		 /* 0: nothing new */
 	bool began;	 /* soft: these are the queue's first bytes in this file */
 	uint64_t began_ticks;
-	uint32_t on_cpu; /* soft: where its thread runs */
+	/* soft: where its thread runs; whose the first bytes are */
+	uint32_t on_cpu, on_pid, on_tid;
 };
 
 size_t source_nr_queues(const struct source *s);
 /* What is new in queue i; `last` also fetches what would wait for more to come. */
 void source_peek(struct source *s, size_t i, bool last, struct source_chunk *ret);
+/* The same of a queue that was looked at; began is left as it is there. */
+struct source_chunk source_of_queue(const struct soft_queue *q);
 void source_release(struct source *s, size_t i);
 /* The trace's clock, now. */
 uint64_t source_ticks(const struct source *s);

@@ -99,6 +99,7 @@ static int on_exec(struct soft *s, struct soft_thread *t)
 	o = (pid_t)old == t->tid ? NULL : soft_table_find(s, (pid_t)old);
 	if (o) {
 		caught_in_syscall(s, o);
+		soft_cpu_inherit(t, o);
 		soft_table_remove(s, o);
 	}
 	soft_thread_cut(t);

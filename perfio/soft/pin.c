@@ -10,6 +10,11 @@ static void only(cpu_set_t *ret, int cpu)
 	CPU_SET((size_t)cpu, ret);
 }
 
+static int cpu_of(const struct soft *s, const struct soft_thread *t)
+{
+	return t->cpu ? t->cpu->cpu : s->cpu;
+}
+
 /* The cpu that the tracer is on, or another one that both may have. */
 static int common_cpu(const cpu_set_t *a, const cpu_set_t *b)
 {
@@ -33,7 +38,7 @@ static bool pin_tracer(struct soft *s, const cpu_set_t *theirs)
 		return true;
 	if (sched_getaffinity(0, sizeof(s->pin.cpus), &s->pin.cpus))
 		return false;
-	s->cpu = common_cpu(&s->pin.cpus, theirs);
+	s->cpu = s->nr_cpus ? s->cpus->cpu : common_cpu(&s->pin.cpus, theirs);
 	if (s->cpu < 0)
 		return false;
 	only(&one, s->cpu);
@@ -49,13 +54,19 @@ void soft_pin(struct soft *s, struct soft_thread *t)
 	if (!s->cfg.pin || s->detaching || p->on ||
 	    sched_getaffinity(t->tid, sizeof(p->cpus), &p->cpus) || !pin_tracer(s, &p->cpus))
 		return;
-	only(&one, s->cpu);
+	only(&one, cpu_of(s, t));
 	p->on = !sched_setaffinity(t->tid, sizeof(one), &one);
 }
 
 void soft_pin_born(const struct soft *s, struct soft_thread *t, const struct soft_thread *parent)
 {
+	cpu_set_t one;
+
 	t->pin = parent ? parent->pin : s->pin;
+	if (!t->cpu || !t->pin.on)
+		return;
+	only(&one, t->cpu->cpu); /* its parent's may be another one */
+	sched_setaffinity(t->tid, sizeof(one), &one);
 }
 
 void soft_unpin(const struct soft *s, struct soft_thread *t)
@@ -65,7 +76,7 @@ void soft_unpin(const struct soft *s, struct soft_thread *t)
 	if (!t->pin.on)
 		return;
 	t->pin.on = false;
-	only(&one, s->cpu);
+	only(&one, cpu_of(s, t));
 	if (!sched_getaffinity(t->tid, sizeof(has), &has) && CPU_EQUAL(&has, &one))
 		sched_setaffinity(t->tid, sizeof(t->pin.cpus), &t->pin.cpus);
 }

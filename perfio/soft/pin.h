@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tracer and traced threads on one cpu: there each step costs one switch; on two it costs a
- * wake-up across them. Where this is not allowed tracing is slower, no more.
+ * wake-up across them. Where this is not allowed tracing is slower, no more. Trace by cpu has each
+ * thread on the cpu of its trace, and the tracer on the first of these (cpus.h).
  */
 #ifndef PERFIO_SOFT_PIN_H
 #define PERFIO_SOFT_PIN_H

@@ -78,6 +78,8 @@ int soft_new(struct soft **ret, const struct soft_config *c)
 	s->cfg.ip_log = s->ip_log;
 	soft_gate_init(&s->gate, c);
 	err = soft_ptenc_init(&s->enc, &c->pt);
+	if (!err && c->per_cpu)
+		err = soft_cpus_init(s);
 	if (err)
 		goto out;
 	*ret = s;
@@ -106,7 +108,8 @@ void soft_free(struct soft *s)
 	free(s->live);
 	if (s->enc.enc)
 		soft_ptenc_done(&s->enc);
-	soft_stops_done(&s->stops);
+	soft_notes_done(&s->notes);
+	soft_cpus_done(s);
 	soft_view_free(s->view);
 	free(s->ip_log);
 	free(s);
@@ -263,8 +266,10 @@ static int run(struct soft *s, unsigned max_stops, uint64_t max_ns)
 static int run_here(void *arg)
 {
 	const struct call *c = arg;
+	int state = run(c->s, c->max_stops, c->max_ns);
 
-	return run(c->s, c->max_stops, c->max_ns);
+	soft_cpus_collect(c->s); /* a window is one of what a cpu ran */
+	return state;
 }
 
 int soft_run(struct soft *s, unsigned max_stops, uint64_t max_ns)
@@ -331,80 +336,6 @@ bool soft_exit_status(const struct soft *s, int *ret)
 	return s->root_ended;
 }
 
-size_t soft_nr_queues(const struct soft *s)
-{
-	return s->nr;
-}
-
-static struct soft_queue queue_of(const struct soft *s, const struct soft_thread *t)
-{
-	return (struct soft_queue){ .pid = t->pid, .tid = t->tid,
-				    .offset = t->pt.out.offset,
-				    .start_ticks = t->pt.start_ticks,
-				    .cpu = t->pin.on ? s->cpu : -1 };
-}
-
-void soft_queue_peek(struct soft *s, size_t i, bool flush, struct soft_queue *ret)
-{
-	struct soft_thread *t = s->all[i];
-
-	if (flush && t->pt.on)
-		soft_pt_flush(&t->pt);
-	*ret = queue_of(s, t);
-	ret->nv = soft_bytes_peek(&t->pt.out, ret->v);
-	ret->started = ret->nv && !t->pushed;
-	t->pushed |= ret->started;
-}
-
-size_t soft_queue_kept(const struct soft *s, size_t i, struct soft_queue *ret)
-{
-	*ret = queue_of(s, s->all[i]);
-	return s->all[i]->pt.out.held;
-}
-
-size_t soft_queue_copy(const struct soft *s, size_t i, uint64_t from, void *to, size_t n)
-{
-	return soft_bytes_copy(&s->all[i]->pt.out, from, to, n);
-}
-
-size_t soft_queue_end(const struct soft *s, size_t i, uint8_t buf[SOFT_END_MAX])
-{
-	const struct soft_thread *t = s->all[i];
-
-	return t->mode == SOFT_USER ? soft_pt_end(&t->pt, t->insn.ip, buf, SOFT_END_MAX) : 0;
-}
-
-void soft_queue_release(struct soft *s, size_t i)
-{
-	struct soft_thread *t = s->all[i];
-
-	soft_bytes_release(&t->pt.out);
-	/* Programs may start threads by the thousand. */
-	if (t->mode == SOFT_GONE) {
-		soft_bytes_trim(&t->pt.out);
-		soft_dead_shrunk(s, t);
-	}
-}
-
-void soft_divide(struct soft *s)
-{
-	for (size_t i = 0; i < s->nr_live; i++) {
-		struct soft_thread *t = s->live[i];
-
-		if (t->mode == SOFT_USER)
-			soft_thread_cut(t);
-		soft_pt_want_psb(&t->pt);
-	}
-}
-
-void soft_begin_anew(struct soft *s)
-{
-	for (size_t i = 0; i < s->nr; i++) {
-		s->all[i]->pushed = false;
-		s->all[i]->pt.begun = false;
-	}
-}
-
 size_t soft_memory(const struct soft *s, pid_t pid, uint64_t addr, void *to, size_t n)
 {
 	for (size_t i = 0; i < s->nr_live; i++)
@@ -413,15 +344,15 @@ size_t soft_memory(const struct soft *s, pid_t pid, uint64_t addr, void *to, siz
 	return 0;
 }
 
-size_t soft_stops_peek(const struct soft *s, const struct soft_stop **ret)
+size_t soft_notes_peek(const struct soft *s, const struct soft_note **ret)
 {
-	*ret = s->stops.v;
-	return s->stops.n;
+	*ret = s->notes.v;
+	return s->notes.n;
 }
 
-void soft_stops_release(struct soft *s)
+void soft_notes_release(struct soft *s)
 {
-	s->stops.n = 0;
+	s->notes.n = 0;
 }
 
 bool soft_stands(struct soft *s, pid_t tid)
@@ -454,5 +385,7 @@ void soft_stats(const struct soft *s, struct soft_stats *ret)
 		st.trace_bytes += s->all[i]->pt.bytes;
 		st.dropped += s->all[i]->pt.dropped;
 	}
+	for (size_t i = 0; i < s->nr_cpus; i++)
+		st.dropped += s->cpus[i].dropped;
 	*ret = st;
 }

@@ -15,9 +15,10 @@
  * cannot write; in other code, and with `step` everywhere, what needs the CPU is stepped.
  *
  * What a program can notice: it runs hundreds of times slower (with `step`, thousands), so that
- * its timers fire early; with `pin` it has one cpu; where it reads its own code it sees the
- * breakpoints; restartable sequences (rseq) abort at a stop within them. Of a loop of direct jumps
- * alone nothing is written, as by the real unit: a reader does not learn how often it went round.
+ * its timers fire early; with `pin` it has one cpu (with `per_cpu`, each thread has one); where it
+ * reads its own code it sees the breakpoints; restartable sequences (rseq) abort at a stop within
+ * them. Of a loop of direct jumps alone nothing is written, as by the real unit: a reader does not
+ * learn how often it went round.
  */
 #ifndef PERFIO_SOFT_SOFT_H
 #define PERFIO_SOFT_SOFT_H
@@ -66,7 +67,8 @@ struct soft_config {
 	uint64_t max_instructions;
 	const struct soft_filter *filter; /* the caller's, as long as the source lives */
 	size_t nr_filters;
-	bool note_stops;    /* for soft_stops_peek() */
+	bool note_stops;    /* for soft_notes_peek(), */
+	bool per_cpu;	    /* where changes of cpus are, too: a queue for each cpu */
 	/* Gets the code that is not that of files, while soft_run() is at work; or NULL. */
 	soft_code_fn *code;
 	void *code_arg;
@@ -144,7 +146,8 @@ int soft_go_on(struct soft *s);
 /* waitpid() status of the child given to soft_start(); false while it lives. */
 bool soft_exit_status(const struct soft *s, int *ret);
 
-/* Queues, one per thread that ever ran; they only grow in number. */
+/* Queues, one per thread that ever ran, which only grow in number; or, per_cpu, one for each cpu
+ * that threads are spread over, from the beginning on. */
 struct soft_queue {
 	pid_t pid, tid;
 	uint64_t offset; /* position of v[0] in the queue's stream */
@@ -152,7 +155,8 @@ struct soft_queue {
 	int nv;	      /* 0: nothing new */
 	bool started; /* true once, with the first bytes: the queue has just begun */
 	uint64_t start_ticks; /* when it began, on the virtual TSC */
-	int cpu; /* that its thread runs on; -1: not known */
+	int cpu; /* whose it is, or that its thread runs on; -1: not known */
+	bool of_cpu; /* pid and tid are of the thread whose packets are the first */
 };
 size_t soft_nr_queues(const struct soft *s);
 /* What is new in queue i. Packets that are not complete yet (pending TNT bits) stay back
@@ -184,17 +188,23 @@ enum { SOFT_END_MAX = 32 };
 size_t soft_queue_end(const struct soft *s, size_t i, uint8_t buf[SOFT_END_MAX]);
 
 /*
+ * What we have seen since the last release, in order of time.
+ *
  * The kernel tells each stop of a thread as it tells any wait: it left its cpu, and was back. So
- * that the two can be told apart, these are the stops that we have learned of since the last
- * release, in that order: a moment at which the thread stood still for us and had not been let go
- * on. What job control stops (SIGSTOP) waits of its own, and is not among them.
+ * that the two can be told apart, a note says of a moment at which a thread stood still for us and
+ * had not been let go on. What job control stops (SIGSTOP) waits of its own, and is not noted.
+ *
+ * With per_cpu, a note says when the trace of a cpu goes on with a thread: its packets are later
+ * than the note by SOFT_CHANGE_TICKS, those of the one before it are not later than the note.
  */
-struct soft_stop {
+struct soft_note {
 	uint64_t ticks;
-	pid_t tid;
+	pid_t pid, tid; /* tid 0: with nobody */
+	int cpu;	/* -1: it stood still */
 };
-size_t soft_stops_peek(const struct soft *s, const struct soft_stop **ret);
-void soft_stops_release(struct soft *s);
+enum { SOFT_CHANGE_TICKS = 16 };
+size_t soft_notes_peek(const struct soft *s, const struct soft_note **ret);
+void soft_notes_release(struct soft *s);
 /* Does it stand still for us now? If so, it is among the stops. */
 bool soft_stands(struct soft *s, pid_t tid);
 

@@ -41,10 +41,11 @@ int soft_table_add(struct soft_thread **ret, struct soft *s, pid_t pid, pid_t ti
 	t->rounds = &s->rounds;
 	t->gate = &s->gate;
 	soft_filtered_init(&t->filtered, &s->gate.filters, parent ? &parent->filtered : NULL);
+	soft_cpu_assign(s, t);
 	soft_pin_born(s, t, parent);
 	t->log = (struct soft_iplog){ .dir = s->ip_log, .pid = pid, .tid = tid };
 	soft_pt_init(&t->pt, &s->enc);
-	t->pt.out.window = s->cfg.window;
+	t->pt.out.window = s->nr_cpus ? 0 : s->cfg.window;
 	t->index = s->nr;
 	s->all[s->nr++] = t;
 	s->live[s->nr_live++] = t;
@@ -76,6 +77,7 @@ void soft_table_remove(struct soft *s, struct soft_thread *t)
 	int err;
 
 	soft_thread_cut(t);
+	soft_cpu_leave(t);
 	t->mode = SOFT_GONE;
 	err = soft_iplog_flush(&t->log);
 	if (err && !s->log_err)

@@ -96,6 +96,7 @@ static void account(struct soft_thread *t, const struct soft_insn *i, uint64_t i
 	if (soft_gate_shut(t->gate) || !soft_filter_admits(t, i->ip))
 		return;
 	soft_code_ahead(t, i, ip);
+	soft_cpu_take(t);
 	soft_pt_at(&t->pt, i->ip, t->resumed, t->timed_gen != t->mem->gen);
 	t->timed_gen = t->mem->gen;
 	soft_iplog_add(&t->log, i->ip);

@@ -5,6 +5,7 @@
 
 #include "perfio/soft/gate.h"
 #include "perfio/soft/insn.h"
+#include "perfio/soft/cpus.h"
 #include "perfio/soft/iplog.h"
 #include "perfio/soft/mem.h"
 #include "perfio/soft/pin.h"
@@ -49,6 +50,7 @@ struct soft_thread {
 	bool watched;	   /* the same: we are told of its system calls, and: */
 	bool in_kernel;	   /* it is in one */
 	uint64_t wakes_at; /* the same: it sleeps, and a breakpoint waits for it there; or 0 */
+	struct soft_cpu *cpu; /* of whose trace its packets become part, or NULL */
 	bool dying;   /* killed before it could be told to go on */
 	bool lifted;	  /* plants at insn are out while it runs */
 	bool has_regs, new_regs; /* regs are those of this stop; are to be set before it ends */

@@ -3,10 +3,11 @@
 #ifndef PERFIO_SOFT_TRACER_H
 #define PERFIO_SOFT_TRACER_H
 
+#include "perfio/soft/cpus.h"
 #include "perfio/soft/lane.h"
+#include "perfio/soft/notes.h"
 #include "perfio/soft/pin.h"
 #include "perfio/soft/soft.h"
-#include "perfio/soft/stops.h"
 #include "perfio/soft/thread.h"
 #include "perfio/soft/view.h"
 
@@ -25,7 +26,9 @@ struct soft {
 	struct soft_rounds rounds;
 	struct soft_gate gate;
 	struct soft_ptenc enc;
-	struct soft_stops stops;
+	struct soft_notes notes;
+	struct soft_cpu *cpus; /* the first is the tracer's */
+	size_t nr_cpus, next_cpu;
 	struct soft_view *view; /* carry.c's */
 	struct soft_thread **all; /* in order of birth; the index is the queue's number */
 	size_t nr, cap;

@@ -33,7 +33,8 @@ static pid_t wait_for(struct soft *s, const struct soft_thread *t, int *status, 
 		got = waitpid(t->tid, status, __WALL | flags);
 	while (got < 0 && errno == EINTR);
 	if (got > 0 && s->cfg.note_stops && WIFSTOPPED(*status) && !by_job_control(*status))
-		soft_stops_add(&s->stops, t->tid, soft_ticks(s));
+		soft_notes_add(&s->notes, &(struct soft_note){
+			.ticks = soft_ticks(s), .pid = t->pid, .tid = t->tid, .cpu = -1 });
 	return got;
 }
 

@@ -220,6 +220,16 @@ static void itrace_start_names_the_thread(void **state)
 		   TRAILER);
 }
 
+static void a_switch_of_a_cpu_names_the_other_task(void **state)
+{
+	(void)state;
+	assert_int_equal(fmt_put_switch_wide(&b, FMT_MISC_SWITCH_OUT, 0x23, 0x24, &when), 0);
+	hex_expect(b.data, b.len,
+		   "0f000000 0020 3000" /* SWITCH_CPU_WIDE, out, size 48 */
+		   "23000000 24000000"
+		   TRAILER);
+}
+
 static void losses_are_counted_in_two_kinds_of_record(void **state)
 {
 	(void)state;
@@ -298,6 +308,7 @@ int main(void)
 		TEST(aux_says_where_how_much_and_what_went_wrong),
 		TEST(itrace_start_names_the_thread),
 		TEST(a_count_has_what_its_read_format_says),
+		TEST(a_switch_of_a_cpu_names_the_other_task),
 		TEST(losses_are_counted_in_two_kinds_of_record),
 		TEST(a_name_too_long_for_a_record_is_refused_whole),
 		TEST(an_earlier_error_is_reported_by_every_record),

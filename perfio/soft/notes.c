@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "perfio/soft/stops.h"
+#include "perfio/soft/notes.h"
 
 #include <stdlib.h>
 
 enum { FIRST_ROOM = 1024 };
 
-void soft_stops_add(struct soft_stops *s, pid_t tid, uint64_t ticks)
+void soft_notes_add(struct soft_notes *s, const struct soft_note *n)
 {
 	size_t cap = s->cap ? 2 * s->cap : FIRST_ROOM;
-	struct soft_stop *v = s->v;
+	struct soft_note *v = s->v;
 
 	if (s->n == s->cap) {
 		v = realloc(s->v, cap * sizeof(*v));
@@ -17,11 +17,11 @@ void soft_stops_add(struct soft_stops *s, pid_t tid, uint64_t ticks)
 		s->v = v;
 		s->cap = cap;
 	}
-	v[s->n++] = (struct soft_stop){ .ticks = ticks, .tid = tid };
+	v[s->n++] = *n;
 }
 
-void soft_stops_done(struct soft_stops *s)
+void soft_notes_done(struct soft_notes *s)
 {
 	free(s->v);
-	*s = (struct soft_stops){ 0 };
+	*s = (struct soft_notes){ 0 };
 }

@@ -1,0 +1,116 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Trace by cpu, made in software: by the switches of its cpus perf, and a decoder on libipt, find for
+# each thread what it executed; the threads are spread over the cpus, and the file is one that the
+# kernel could have written.
+# shellcheck disable=SC2015
+. "$E2E/lib.sh"
+. "$E2E/soft.sh"
+soft_begin
+cpus=$(python3 -c 'import os; print(len(os.sched_getaffinity(0)))')
+
+# by_cpu DIR CMD...: as soft_record.
+by_cpu() {
+	dir=$1
+	shift
+	want=0 status=0
+	"$@" >plain 2>/dev/null || want=$?
+	mkdir -p "$dir/ips"
+	"$AUXREC" record -v --source=soft --per-cpu --soft-ips "$dir/ips" -o "$dir/perf.data" \
+		-- "$@" >"$dir/out" 2>"$dir/err" || status=$?
+	[ "$status" = "$want" ] && cmp plain "$dir/out" || {
+		cat "$dir/err"
+		soft_fail "$*: status $status, not $want, or other output"
+	}
+}
+
+# libipt DIR: of each thread as many instructions as it executed.
+libipt() {
+	"$AUXREC" check --decode "$1/perf.data" >"$1/found" || soft_fail "$1: check ends with $?"
+	! grep -E '^(damage|loss|remark)' "$1/found" || soft_fail "$1: check finds something"
+	python3 - "$1" <<'EOF' || { cat "$1/found"; soft_fail "$1: libipt disagrees"; }
+import os, re, sys
+listed = {tuple(map(int, n.split('.'))): os.path.getsize(f'{sys.argv[1]}/ips/{n}') // 8
+          for n in os.listdir(sys.argv[1] + '/ips')}
+rows = open(sys.argv[1] + '/found').read().split(' command\n')[1]
+found = {(int(p), int(t)): int(n) for p, t, n in re.findall(r'(?m)^ +(\d+) +(\d+) +(\d+)', rows)}
+sys.exit(f'{found}, not {listed}' if found != {k: n for k, n in listed.items() if n} else 0)
+EOF
+}
+
+# switches DIR: of each cpu they take turns, their times rise, and nobody comes who was not named.
+switches() {
+	"$PERF" script -i "$1/perf.data" --no-itrace --ns --show-switch-events \
+		-F pid,tid,cpu,time >"$1/switches" 2>"$1/err2" || soft_fail "$1: perf script"
+	python3 - "$1/switches" "$2" <<'EOF' || soft_fail "$1: its switches are no kernel's"
+import re, sys
+last, threads = {}, {}
+for line in open(sys.argv[1]):
+    m = re.search(r'(\d+)/(\d+) +\[(\d+)\] +(\d+)\.(\d+): PERF_RECORD_SWITCH_CPU_WIDE (IN|OUT).*'
+                  r'pid/tid: +(\d+)/(\d+)', line)
+    if not m:
+        continue
+    pid, tid, cpu, s, ns, kind, opid, otid = (x if x in ('IN', 'OUT') else int(x) for x in m.groups())
+    at = s * 10**9 + ns
+    before = last.get(cpu)
+    if before and (at <= before[0] or kind == before[1]):
+        sys.exit(f'not in turn: {line}')
+    if kind == 'IN' and (tid, otid) != (before[3], before[2]):
+        sys.exit(f'not who was named: {line}')
+    if kind == 'OUT' and before and tid != before[2]:
+        sys.exit(f'not who came: {line}')
+    last[cpu] = at, kind, tid, otid
+    if tid:
+        threads.setdefault(tid, set()).add(cpu)
+used = {c for on in threads.values() for c in on}
+print(f'{len(threads)} threads on {len(used)} cpus')
+if len(used) < int(sys.argv[2]) or any(len(on) > 1 for on in threads.values()):
+    sys.exit(f'not spread: {threads}')
+EOF
+}
+
+if [ "$cpus" -ge 2 ]; then some=2; else some=1; fi
+for p in threads threadexec; do
+	by_cpu $p "$PROG/$p"
+	libipt $p
+	soft_say $p/perfcmp "$E2E/perfcmp.py" $p/perf.data $p/ips || soft_fail "$p: perf disagrees"
+	soft_report $p
+	switches $p $some
+	"$AUXREC" info $p/perf.data | grep -q 'pairs of switches that the tracer made' ||
+		soft_fail "$p: nothing is said of what was left out"
+done
+
+# As the kernel has it: a queue for each cpu, an id for each, one beginning.
+"$AUXREC" dump threads/perf.data >dump
+grep -q ' per_cpu_mmaps=0x1 ' dump && grep -q ' have_sched_switch=0x3 ' dump ||
+	soft_fail "AUXTRACE_INFO does not say what this is"
+queues=$(sed -n 's/.* AUXTRACE .* idx=\([0-9]*\) tid=-1 cpu=\([0-9]*\)$/\1 \2/p' dump | sort -u)
+[ "$(echo "$queues" | wc -l)" = "$(grep -c ' ITRACE_START ' dump)" ] ||
+	soft_fail "not one ITRACE_START for each queue"
+[ "$(sed -n 's/.* AUX .* cpu=\([0-9]*\) .*/\1/p' dump | sort -u)" = \
+	"$(echo "$queues" | cut -d' ' -f2 | sort)" ] || soft_fail "AUX records of other cpus"
+
+# The negative control.
+! "$E2E/perfcmp.py" threads/perf.data threadexec/ips >/dev/null 2>&1 || soft_fail "any list is right"
+
+# In flight, and across files.
+mkdir fips
+"$AUXREC" record --source=soft --per-cpu --flight=e,64M --soft-ips fips -o f.data -- "$PROG/forkexec" \
+	>/dev/null 2>err || :
+soft_say perfcmp "$E2E/perfcmp.py" f.data fips || soft_fail "flight: perf disagrees"
+mkdir rips
+"$AUXREC" record --source=soft --per-cpu --switch-output=1K --soft-ips rips -o r -- \
+	"$PROG/pingpong" 3000 >/dev/null 2>err || { cat err; soft_fail "files"; }
+for f in r.*.data; do
+	"$AUXREC" check --decode "$f" >found || { cat found; soft_fail "$f"; }
+	! grep -E '^(damage|loss)' found || soft_fail "$f: check finds something"
+done
+[ -e r.2.data ] || soft_fail "one file only"
+# shellcheck disable=SC2046
+soft_say cmp "$E2E/perfcmp.py" $(in_order r) rips || soft_fail "files: perf disagrees"
+
+for bad in --per-thread --no-switch-events; do
+	status=0
+	"$AUXREC" record --source=soft --per-cpu $bad -o no.data -- true 2>err || status=$?
+	[ $status = 2 ] || soft_fail "--per-cpu $bad: status $status"
+done
