@@ -75,6 +75,7 @@ static int on_clone(struct soft *s, struct soft_thread *t, int event)
 	c->mode = SOFT_FREE;
 	if (t->mode != SOFT_FREE) {
 		c->mode = SOFT_NEW;
+		c->hides = t->hides;
 		if (flags & CLONE_VM)
 			c->mem = soft_mem_get(t->mem);
 		else

@@ -29,6 +29,9 @@ enum soft_mode {
 	SOFT_GONE,
 };
 
+/* A flag of a system call that the kernel is not told of, and where: untraced.h. */
+enum soft_hides { SOFT_HIDES_NOTHING, SOFT_HIDES_REGISTER, SOFT_HIDES_MEMORY };
+
 struct soft_thread {
 	pid_t pid, tid;
 	enum soft_mode mode;
@@ -45,6 +48,7 @@ struct soft_thread {
 	struct soft_run run;
 	struct soft_sigtrap trap;
 	struct soft_pin pin;
+	uint8_t hides;	      /* enum soft_hides */
 	uint32_t withdrawals; /* of its memory's plants, when it entered the kernel */
 	bool called;	   /* SOFT_AWAY: it was told to stop */
 	bool watched;	   /* the same: we are told of its system calls, and: */

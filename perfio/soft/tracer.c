@@ -11,6 +11,7 @@
 #include "perfio/soft/block.h"
 #include "perfio/soft/ptwrite.h"
 #include "perfio/soft/resume.h"
+#include "perfio/soft/untraced.h"
 #include "perfio/soft/wait.h"
 
 #include <errno.h>
@@ -62,6 +63,8 @@ static int returned(struct soft *s, struct soft_thread *t)
 	struct user_regs_struct r;
 	int err = soft_peek_regs(t, &r);
 
+	if (!err && t->hides)
+		err = soft_untraced_show(t);
 	if (err)
 		return soft_unless_killed(err);
 	if (r.cs == SOFT_CS_32BIT)
@@ -92,8 +95,10 @@ static int on_syscall(struct soft *s, struct soft_thread *t)
 		t->withdrawals = t->mem->plants.withdrawals;
 		t->mode = SOFT_KERNEL;
 		t->restarting = false;
+		if (!s->detaching && !soft_away_wanted(s, t))
+			err = soft_untraced_hide(t);
 	}
-	return soft_resume(s, t, 0);
+	return err ? soft_unless_killed(err) : soft_resume(s, t, 0);
 }
 
 /* A signal is about to be delivered, or (0) is not to be after all; nothing of the program ran
@@ -263,7 +268,7 @@ static void on_end(struct soft *s, struct soft_thread *t, int status)
 
 int soft_tracer_stop(struct soft *s, struct soft_thread *t, int status)
 {
-	int sig, event;
+	int sig, event, err = 0;
 
 	if (!WIFSTOPPED(status)) {
 		on_end(s, t, status);
@@ -275,6 +280,10 @@ int soft_tracer_stop(struct soft *s, struct soft_thread *t, int status)
 	t->listening = false;
 	t->has_regs = false;
 	soft_stepped(t);
+	if (t->mode == SOFT_NEW && t->hides)
+		err = soft_untraced_show(t);
+	if (err)
+		return soft_unless_killed(err);
 	if (event)
 		return soft_event_stop(s, t, event, sig);
 	if (t->mode == SOFT_AWAY)
