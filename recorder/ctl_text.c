@@ -65,6 +65,17 @@ static void print_output(const json_t *a)
 	printf("\n");
 }
 
+static void print_software(const json_t *a)
+{
+	const json_t *s = json_object_get(a, "software");
+
+	if (s)
+		printf("%llu instructions, %.0f a second, %llu stops, %llu threads now\n",
+		       (unsigned long long)number(s, "instructions"), real(s, "rate"),
+		       (unsigned long long)number(s, "stops"),
+		       (unsigned long long)number(s, "threads"));
+}
+
 static void print_losses(const json_t *a)
 {
 	const json_t *l = json_object_get(a, "losses"), *v;
@@ -166,6 +177,7 @@ void ctl_text_status(const json_t *a)
 	print_state(a);
 	print_output(a);
 	print_losses(a);
+	print_software(a);
 	print_events(a);
 	print_rings(a, "cpus", "cpu", "id");
 	print_rings(a, "tracedThreads", "thread", "tid");

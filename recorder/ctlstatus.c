@@ -388,6 +388,22 @@ static void set_state(json_t *o, const struct session *s, uint64_t now, int *err
 	set_number(o, "wakeups", s->watch.wakeups, err);
 }
 
+static json_t *software(const struct session *s, uint64_t now, int *err)
+{
+	const double seconds = s->on_ns ? (double)(now - s->on_ns) / 1e9 : 0;
+	json_t *o = json_object();
+	struct soft_stats st;
+
+	soft_stats(s->source.soft, &st);
+	set_number(o, "instructions", st.instructions, err);
+	jtree_set(o, "rate", json_real(seconds > 0 ? (double)st.instructions / seconds : 0), err);
+	set_number(o, "stops", st.stops, err);
+	set_number(o, "threads", st.live, err);
+	set_number(o, "threadsSoFar", st.threads, err);
+	set_number(o, "processesSoFar", st.processes, err);
+	return o;
+}
+
 static void set_warnings(json_t *o, size_t more, int *err)
 {
 	json_t *a = json_array();
@@ -416,6 +432,8 @@ json_t *ctlstatus_make(struct session *s)
 	jtree_set(o, "processBinaryData", process_data(s, &err), &err);
 	jtree_set(o, "tscPerfZeroConversion", time_conv(s, &err), &err);
 	set_warnings(o, more, &err);
+	if (s->source.soft)
+		jtree_set(o, "software", software(s, now, &err), &err);
 	if (s->flight.table)
 		set_flight(o, s, &err);
 	s->serve.status.at_ns = now;
