@@ -175,32 +175,20 @@ static bool do_idiv(unsigned size, uint64_t *a, uint64_t *d, uint64_t b, uint64_
 	ALL_WIDE("idiv")
 }
 
-static uint64_t low(uint64_t v, unsigned size)
-{
-	return size == 8 ? v : v & (((uint64_t)1 << size * 8) - 1);
-}
-
-static int64_t widened(uint64_t v, unsigned size)
-{
-	const unsigned shift = 64 - size * 8;
-
-	return (int64_t)(v << shift) >> shift;
-}
-
 /* The quotient must fit: SDM vol. 2A, DIV. Of bytes, the dividend is ax: left to the CPU. */
 static bool divides(unsigned size, uint64_t rdx, uint64_t b)
 {
-	return size > 1 && low(rdx, size) < low(b, size);
+	return size > 1 && soft_low(rdx, size) < soft_low(b, size);
 }
 
 /* IDIV; only dividends of one register, which are those that compilers make. */
 static bool divides_signed(unsigned size, uint64_t rax, uint64_t rdx, uint64_t b)
 {
-	int64_t n = widened(rax, size), by = widened(b, size);
+	int64_t n = soft_widened(rax, size), by = soft_widened(b, size);
 
-	if (size == 1 || !by || low(rdx, size) != low(n < 0 ? UINT64_MAX : 0, size))
+	if (size == 1 || !by || soft_low(rdx, size) != soft_low(n < 0 ? UINT64_MAX : 0, size))
 		return false;
-	return by != -1 || n != widened((uint64_t)1 << (size * 8 - 1), size);
+	return by != -1 || n != soft_widened((uint64_t)1 << (size * 8 - 1), size);
 }
 
 bool soft_alu_wide(enum soft_what op, unsigned size, uint64_t *rax, uint64_t *rdx, uint64_t b,

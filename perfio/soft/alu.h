@@ -11,6 +11,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The lowest 1, 2, 4 or 8 bytes of v, and the same with their sign in all above. */
+static inline uint64_t soft_low(uint64_t v, unsigned size)
+{
+	return size == 8 ? v : v & (((uint64_t)1 << size * 8) - 1);
+}
+
+static inline int64_t soft_widened(uint64_t v, unsigned size)
+{
+	const unsigned shift = 64 - size * 8;
+
+	return (int64_t)(v << shift) >> shift;
+}
+
 /* *a = *a OP b (or OP *a) of 1, 2, 4 or 8 bytes: *a is a whole register, of which shorter
  * operations change what the CPU would. Of *flags, those of arithmetic are taken and set.
  * False: there is no such operation of that size. */

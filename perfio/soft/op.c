@@ -32,22 +32,12 @@ static bool get(const struct work *w, const struct soft_arg *a, uint64_t *ret)
 	}
 }
 
-static uint64_t low(uint64_t v, unsigned size)
-{
-	return size == 8 ? v : v & (((uint64_t)1 << size * 8) - 1);
-}
-
-static uint64_t widened(uint64_t v, unsigned size)
-{
-	const unsigned shift = 64 - size * 8;
-
-	return (uint64_t)((int64_t)(v << shift) >> shift);
-}
-
 /* Lower bits of a register replaced by v; of 32 bits, the upper half becomes 0. */
 static uint64_t merged(uint64_t reg, uint64_t v, unsigned size)
 {
-	return size >= 4 ? low(v, size) : (reg & ~low(UINT64_MAX, size)) | low(v, size);
+	const uint64_t kept = size >= 4 ? 0 : reg & ~soft_low(UINT64_MAX, size);
+
+	return kept | soft_low(v, size);
 }
 
 static bool set(const struct work *w, const struct soft_arg *a, uint64_t v)
@@ -70,7 +60,8 @@ static bool move(const struct work *w)
 
 	if (!get(w, &w->op->by, &v))
 		return false;
-	v = w->op->what == SOFT_MOVSX ? widened(v, w->op->by.size) : low(v, w->op->by.size);
+	v = w->op->what == SOFT_MOVSX ? (uint64_t)soft_widened(v, w->op->by.size)
+				      : soft_low(v, w->op->by.size);
 	return set(w, &w->op->to, v);
 }
 
@@ -133,14 +124,14 @@ static bool extend(const struct work *w)
 {
 	const unsigned size = w->op->to.size;
 
-	w->r->rax = merged(w->r->rax, widened(w->r->rax, size / 2), size);
+	w->r->rax = merged(w->r->rax, (uint64_t)soft_widened(w->r->rax, size / 2), size);
 	return true;
 }
 
 static bool spread(const struct work *w)
 {
 	const unsigned size = w->op->to.size;
-	const bool minus = (int64_t)widened(w->r->rax, size) < 0;
+	const bool minus = soft_widened(w->r->rax, size) < 0;
 
 	w->r->rdx = merged(w->r->rdx, minus ? UINT64_MAX : 0, size);
 	return true;

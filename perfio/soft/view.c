@@ -14,10 +14,7 @@ enum { PIECES = 64 };
 
 struct page {
 	uint64_t addr;
-	uint64_t serial; /* of the address space */
-	uint32_t gen;	 /* mappings of that */
 	bool there, written;
-	bool constant; /* cannot be written: stays until mappings change */
 	uint8_t v[PAGE];
 	uint64_t changed[PAGE / 64]; /* set of bytes */
 };
@@ -27,10 +24,11 @@ struct soft_view {
 	pid_t tid;
 	bool alone;
 	struct page page[SLOTS];
-	uint8_t used[SLOTS]; /* slots that are `there`, but for constant pages */
+	uint8_t used[SLOTS]; /* slots that are `there` */
 	int nr_used;
 	uint8_t last[SLOTS]; /* those that were, when it was emptied: likely to be wanted again */
 	int nr_last;
+	uint64_t last_of; /* soft_mem.serial */
 	int err; /* of the first failure to write back */
 };
 
@@ -133,6 +131,7 @@ static void empty(struct soft_view *v)
 		forget(&v->page[v->used[k]]);
 	memcpy(v->last, v->used, sizeof(v->last));
 	v->nr_last = v->nr_used;
+	v->last_of = v->mem->serial;
 	v->nr_used = 0;
 }
 
@@ -142,22 +141,12 @@ int soft_view_close(struct soft_view *v)
 	return v->err;
 }
 
-static bool holds(const struct soft_view *v, const struct page *g, uint64_t base)
-{
-	return g->there && g->addr == base && g->serial == v->mem->serial &&
-	       g->gen == v->mem->gen;
-}
-
-static void is_there(struct soft_view *v, struct page *g, uint64_t base, bool constant)
+static void is_there(struct soft_view *v, struct page *g, uint64_t base)
 {
 	soft_plants_overlay(&v->mem->plants, base, g->v, PAGE);
 	g->addr = base;
-	g->serial = v->mem->serial;
-	g->gen = v->mem->gen;
 	g->there = true;
-	g->constant = constant;
-	if (!constant)
-		v->used[v->nr_used++] = (uint8_t)(g - v->page);
+	v->used[v->nr_used++] = (uint8_t)(g - v->page);
 }
 
 /* Most calls that read one page are as dear as those that read some. */
@@ -167,11 +156,9 @@ static void load_last(struct soft_view *v)
 	size_t nr = 0;
 	ssize_t got;
 
-	for (int k = 0; k < v->nr_last; k++) {
+	for (int k = 0; v->last_of == v->mem->serial && k < v->nr_last; k++) {
 		struct page *g = &v->page[v->last[k]];
 
-		if (g->there || g->serial != v->mem->serial || g->gen != v->mem->gen)
-			continue;
 		here[nr] = (struct iovec){ g->v, PAGE };
 		there[nr++] = (struct iovec){ (void *)g->addr, PAGE };
 	}
@@ -181,22 +168,21 @@ static void load_last(struct soft_view *v)
 		struct page *g = (struct page *)((char *)here[k].iov_base -
 						 offsetof(struct page, v));
 
-		is_there(v, g, g->addr, false);
+		is_there(v, g, g->addr);
 	}
 }
 
-static struct page *fill(struct soft_view *v, struct page *g, uint64_t base, bool constant)
+static struct page *fill(struct soft_view *v, struct page *g, uint64_t base)
 {
-	if (!constant && !v->nr_used)
+	if (!v->nr_used)
 		load_last(v);
-	if (holds(v, g, base))
+	if (g->there && g->addr == base)
 		return g;
-	if (g->there && !g->constant)
+	if (g->there)
 		empty(v);
-	g->there = false;
 	if (!load(v, base, g->v, PAGE))
 		return NULL;
-	is_there(v, g, base, constant);
+	is_there(v, g, base);
 	return g;
 }
 
@@ -204,9 +190,9 @@ static struct page *fill(struct soft_view *v, struct page *g, uint64_t base, boo
  * from memory. */
 static bool kept(const struct soft_view *v, const struct soft_area *a, bool write)
 {
-	if (!a || !a->readable)
+	if (!a || !a->readable || !v->alone)
 		return false;
-	return a->writable ? v->alone && !a->executable : !write;
+	return a->writable ? !a->executable : !write;
 }
 
 /* The page, if all n bytes lie in it and nobody else has it, or NULL. */
@@ -219,12 +205,12 @@ static struct page *page_of(struct soft_view *v, uint64_t addr, size_t n, bool w
 
 	if (addr + n - 1 > base + PAGE - 1)
 		return NULL;
-	if (holds(v, g, base) && (!write || g->written))
+	if (g->there && g->addr == base && (!write || g->written))
 		return g;
 	a = soft_mem_private(v->mem, addr);
 	if (!kept(v, a, write))
 		return NULL;
-	return fill(v, g, base, !a->writable);
+	return fill(v, g, base);
 }
 
 bool soft_view_read(void *arg, uint64_t addr, void *to, size_t n)
