@@ -87,6 +87,20 @@ static enum soft_class classify(const ZydisDecodedInstruction *z)
 	}
 }
 
+static bool loads_flags(const ZydisDecodedInstruction *z)
+{
+	switch (z->mnemonic) {
+	case ZYDIS_MNEMONIC_POPF:
+	case ZYDIS_MNEMONIC_POPFQ:
+	case ZYDIS_MNEMONIC_IRET:
+	case ZYDIS_MNEMONIC_IRETD:
+	case ZYDIS_MNEMONIC_IRETQ:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static bool sized(const ZydisDecodedInstruction *z)
 {
 	for (unsigned k = 0; k < z->raw.prefix_count; k++)
@@ -149,6 +163,7 @@ static void depends(struct soft_insn *i, const ZydisDecodedInstruction *z,
 		    const ZydisDecodedOperand *arg)
 {
 	i->sized = sized(z);
+	i->loads_flags = loads_flags(z);
 	switch ((enum soft_class)i->cls) {
 	case SOFT_JCC:
 		i->cond = condition(z);

@@ -59,6 +59,7 @@ struct soft_insn {
 	bool legacy; /* SYSCALL: int 0x80, whose numbers are those of i386 */
 	bool sized;  /* a branch with a size prefix, of which makers of CPUs think differently */
 	bool wide;   /* PTWRITE: of eight bytes, not four */
+	bool loads_flags; /* popf, iret: the trap flag among them */
 	uint8_t cond;  /* JCC: enum soft_cond */
 	uint16_t pops; /* RET: bytes beside the address */
 	struct soft_operand from; /* JMP_IND, CALL_IND, PTWRITE, and of `op` */

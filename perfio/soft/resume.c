@@ -4,6 +4,7 @@
 #include "perfio/soft/away.h"
 #include "perfio/soft/block.h"
 #include "perfio/soft/fence.h"
+#include "perfio/soft/trapflag.h"
 #include "perfio/soft/wait.h"
 
 #include <errno.h>
@@ -93,8 +94,10 @@ static int set_regs(struct soft_thread *t)
 
 int soft_let_go(struct soft *s, struct soft_thread *t, int how, int sig)
 {
-	int err = set_regs(t);
+	int err = how == PTRACE_SINGLESTEP ? 0 : soft_trapflag_take_back(t);
 
+	if (!err)
+		err = set_regs(t);
 	if (t->mode == SOFT_USER && !t->running)
 		soft_code_see(t, &t->insn);
 	t->resumed = soft_ticks(s);
@@ -121,6 +124,7 @@ int soft_step(struct soft *s, struct soft_thread *t, int sig)
 	int err;
 
 	s->stats.steps++;
+	soft_trapflag_lend(t);
 	if (!p || !soft_plants_among(p, t->insn.ip, length(&t->insn)))
 		return soft_let_go(s, t, PTRACE_SINGLESTEP, sig);
 	shared = t->mem->refs > 1;
@@ -160,8 +164,10 @@ bool soft_needs_plants(const struct soft *s, const struct soft_mem *m)
 
 static int detach(struct soft *s, struct soft_thread *t)
 {
-	int err = set_regs(t);
+	int err = soft_trapflag_take_back(t);
 
+	if (!err)
+		err = set_regs(t);
 	soft_sigtrap_enter(&t->trap);
 	if (!err)
 		soft_ignore_again(t);

@@ -57,6 +57,7 @@ struct soft_thread {
 	struct soft_cpu *cpu; /* of whose trace its packets become part, or NULL */
 	bool dying;   /* killed before it could be told to go on */
 	bool lifted;	  /* plants at insn are out while it runs */
+	bool flag_lent;	  /* trapflag.h */
 	bool has_regs, new_regs; /* regs are those of this stop; are to be set before it ends */
 	struct user_regs_struct regs;
 	bool stashed;	  /* it has stopped, and `stash` is the status of that */

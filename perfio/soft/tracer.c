@@ -11,6 +11,7 @@
 #include "perfio/soft/block.h"
 #include "perfio/soft/ptwrite.h"
 #include "perfio/soft/resume.h"
+#include "perfio/soft/trapflag.h"
 #include "perfio/soft/untraced.h"
 #include "perfio/soft/wait.h"
 
@@ -206,6 +207,7 @@ static int on_odd_trap(struct soft *s, struct soft_thread *t, uint64_t ip)
 	if (si.si_code == SIGTRAP) {
 		/* ptrace(2): a handler's frame is ready, nothing of it ran. */
 		soft_thread_cut(t);
+		soft_trapflag_framed(t);
 		soft_sigtrap_hide(&t->trap);
 		return soft_resume_at(s, t, ip);
 	}
@@ -213,6 +215,9 @@ static int on_odd_trap(struct soft *s, struct soft_thread *t, uint64_t ip)
 		return on_breakpoint(s, t, ip);
 	if (ip == t->insn.ip && si.si_code > TRAP_BRANCH)
 		return on_signal(s, t, SIGTRAP); /* a watchpoint of the program's */
+	/* Of an int1, which some hypervisors make a fault. */
+	if (t->mode == SOFT_USER && t->insn.cls == SOFT_INT && ip == t->insn.ip)
+		return t->trap.blocked ? again_blocked(s, t) : on_signal(s, t, SIGTRAP);
 	t->injected = false;
 	if (t->mode == SOFT_USER && t->insn.cls == SOFT_SYSCALL && ip != t->insn.ip) {
 		/* Stepped over, because a signal that had no handler went in with it. */

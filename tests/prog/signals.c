@@ -2,13 +2,16 @@
 /*
  * Signals at every place where they can meet a program: in a loop (timer), on a fault
  * (left by siglongjmp, or skipped by the handler), in a handler, in a system call that
- * restarts, where some are let through at once. Timers fire once each and are waited for, so the
- * counts do not depend on speed.
+ * restarts, where some are let through at once, ahead of an instruction that loads the flags, and
+ * of one that faults while it does. Timers fire once each and are waited for, so the counts do not
+ * depend on speed.
  */
 #define _GNU_SOURCE /* REG_RIP */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -115,6 +118,42 @@ static void two_at_once(void)
 	order[seen++] = '.';
 }
 
+/* Pending when the call returns, so that the handler comes between it and popf. */
+static void ahead_of_popf(void)
+{
+	const long pid = getpid();
+	long ret = SYS_tgkill;
+
+	__asm__ volatile("lea -128(%%rsp), %%rsp; pushf; syscall; popf; lea 128(%%rsp), %%rsp"
+			 : "+a"(ret)
+			 : "D"(pid), "S"(pid), "d"((long)SIGUSR2)
+			 : "rcx", "r11", "memory", "cc");
+}
+
+static void *page;
+static long flags_seen;
+
+static void on_popf(int s, siginfo_t *info, void *context)
+{
+	faults++;
+	flags_seen |= ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL];
+	mprotect(page, 4096, PROT_READ | PROT_WRITE);
+}
+
+static void popf_faults(void)
+{
+	static char elsewhere[65536];
+	const stack_t stack = { .ss_sp = elsewhere, .ss_size = sizeof(elsewhere) };
+	struct sigaction a = { .sa_sigaction = on_popf, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+
+	page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	sigaltstack(&stack, NULL);
+	sigaction(SIGSEGV, &a, NULL);
+	__asm__ volatile("mov %%rsp, %%rbx; mov %0, %%rsp; popf; mov %%rbx, %%rsp"
+			 :: "r"(page) : "rbx", "memory", "cc");
+	printf("trap flag %d\n", !!(flags_seen & 0x100));
+}
+
 int main(void)
 {
 	struct sigaction ill = { .sa_sigaction = on_ill, .sa_flags = SA_SIGINFO };
@@ -139,6 +178,8 @@ int main(void)
 		while (alarms < i)
 			x += i;
 	}
+	ahead_of_popf();
+	popf_faults();
 	got = read_through_alarm();
 	printf("faults %d, skipped %d, outer %d, inner %d\n", faults, skipped, outer, inner);
 	two_at_once();

@@ -15,6 +15,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+extern char behind_int1[];
+
 static volatile sig_atomic_t traps, usr, inside, saved, code, sender;
 
 static int blocked(void)
@@ -94,6 +96,22 @@ static void handled(void)
 	say("raised");
 	busy(50);
 	disposition("after");
+}
+
+/* A trap, which comes behind the instruction, or a fault where a hypervisor knows better. */
+static void on_int1(int sig, siginfo_t *si, void *context)
+{
+	traps++;
+	((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] = (greg_t)behind_int1;
+}
+
+static void int1(void)
+{
+	handle(SIGTRAP, on_int1, 0);
+	__asm__ volatile("	.byte 0xf1\n"
+			 "	.globl behind_int1\n"
+			 "behind_int1:");
+	say("int1");
 }
 
 static void waiting(void)
@@ -229,6 +247,7 @@ int main(int argc, char **argv)
 		disposition("raised");
 		return 4;
 	}
+	int1();
 	handled();
 	waiting();
 	by_descriptor();
