@@ -401,6 +401,7 @@ static json_t *software(const struct session *s, uint64_t now, int *err)
 	set_number(o, "threads", st.live, err);
 	set_number(o, "threadsSoFar", st.threads, err);
 	set_number(o, "processesSoFar", st.processes, err);
+	set_number(o, "rightsWithheld", st.withheld, err);
 	return o;
 }
 

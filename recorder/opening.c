@@ -84,6 +84,8 @@ static int open_soft(struct session *s)
 		.ip_log = s->cfg->ip_log,
 		.code = softcode_keep,
 		.code_arg = s,
+		.withheld = setid_tell,
+		.withheld_arg = &s->setid,
 	};
 	const char *file = NULL;
 	int err = softfilter_make(&s->source.filter, &p->filter, &file);

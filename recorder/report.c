@@ -205,7 +205,8 @@ static void report_losses(const struct session *s, const struct ledger_losses *l
 	add_loss(&line, g->dropped, "trace byte without memory", "trace bytes without memory");
 	add_loss(&line, g->unexplained, "gap at an unexplained step",
 		 "gaps at unexplained steps");
-	add_loss(&line, g->refused, "32-bit program not traced", "32-bit programs not traced");
+	add_loss(&line, g->refused, "program not traced (of 32 bits, or not readable)",
+		 "programs not traced (of 32 bits, or not readable)");
 	add_loss(&line, g->rolled_back, "byte the output refused", "bytes the output refused");
 	add_loss(&line, g->given_up, "record with them", "records with them");
 	add_loss(&line, g->unjoined, "cpu that came online", "cpus that came online");
@@ -323,6 +324,10 @@ void report_end(const struct session *s)
 			log_info("  %llu times a thread was not where its instructions led: the "
 				 "trace has gaps there", (unsigned long long)st.unexplained);
 		report_code(s, &st);
+		if (st.withheld)
+			log_info("  %llu time%s a program ran without its set-ID or capability "
+				 "rights, because it was traced",
+				 (unsigned long long)st.withheld, st.withheld == 1 ? "" : "s");
 		if (st.forgotten)
 			log_info("  of %llu threads that had ended nothing was left: the newest "
 				 "%d windows are kept", (unsigned long long)st.forgotten,

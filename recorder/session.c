@@ -374,6 +374,8 @@ static int start(struct session *s)
 		err = plan_make(&s->plan, s->sys, s->cfg);
 	if (!err)
 		err = attachable_check(s->cfg, &s->plan.limits);
+	if (!err && s->plan.source == SOURCE_SOFT)
+		err = setid_check(s->cfg);
 	if (err)
 		return err;
 	snprintf(s->version, sizeof(s->version), "auxrec %s (source: %s)", AUXREC_VERSION,

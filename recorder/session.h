@@ -47,6 +47,7 @@
 #include "recorder/plan.h"
 #include "recorder/polling.h"
 #include "recorder/rotation.h"
+#include "recorder/setid.h"
 #include "recorder/sideband.h"
 #include "recorder/softcode.h"
 #include "recorder/softswitch.h"
@@ -95,6 +96,7 @@ struct session {
 	struct spans spans;	/* records of a ring on their way */
 	struct softswitch switches; /* of the software source */
 	struct softcode code;	    /* its, too */
+	struct setid setid;	    /* the same */
 
 	struct watch watch;
 	struct polling polling;

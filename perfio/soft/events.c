@@ -92,6 +92,7 @@ static int on_exec(struct soft *s, struct soft_thread *t)
 {
 	unsigned long old = 0;
 	struct soft_thread *o;
+	int err;
 
 	caught_in_syscall(s, t);
 	if (ptrace(PTRACE_GETEVENTMSG, t->tid, NULL, &old))
@@ -115,7 +116,9 @@ static int on_exec(struct soft *s, struct soft_thread *t)
 	t->restarting = false;
 	t->insn = (struct soft_insn){ .cls = SOFT_BAD };
 	soft_sigtrap_exec(&t->trap);
-	if (soft_mem_open(&t->mem, t->tid))
+	err = soft_mem_open(&t->mem, t->tid);
+	soft_setid_look(s, t->pid, err != -EACCES && err != -EPERM);
+	if (err)
 		return soft_resume_free(s, t);
 	t->mem->code_time = soft_ticks(s);
 	return soft_resume(s, t, 0);

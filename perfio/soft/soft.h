@@ -25,6 +25,7 @@
 
 #include "perfio/soft/code.h"
 #include "perfio/soft/pt.h"
+#include "perfio/soft/setid.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,6 +73,10 @@ struct soft_config {
 	/* Gets the code that is not that of files, while soft_run() is at work; or NULL. */
 	soft_code_fn *code;
 	void *code_arg;
+	/* Hears, at the same time, of programs that run without rights because they are traced;
+	 * or NULL. */
+	soft_withheld_fn *withheld;
+	void *withheld_arg;
 	/* Test oracle: directory that receives PID.TID files of executed addresses, u64
 	 * little-endian each, or NULL. A file is complete when its thread has ended or is
 	 * let go. */
@@ -83,7 +88,8 @@ struct soft_stats {
 	uint64_t runs, steps; /* how often a thread was told to run on, or to step */
 	uint64_t shadowed;     /* instructions whose trap was swallowed, accounted for */
 	uint64_t unexplained;  /* steps that no rule explains; each ends a stretch of trace */
-	uint64_t refused;      /* programs run unstepped: of 32 bits */
+	uint64_t refused;      /* programs run unstepped: of 32 bits, or not readable */
+	uint64_t withheld;     /* programs that ran without their rights (setid.h) */
 	uint64_t live;	       /* threads alive now */
 	uint64_t trace_bytes;  /* bytes produced so far */
 	uint64_t dropped;      /* bytes given up for want of memory */
