@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfio/soft/again.h"
+#include "perfio/soft/attach.h"
 #include "perfio/soft/resume.h"
-#include "perfio/soft/thread.h"
+#include "perfio/soft/wait.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -74,6 +75,8 @@ static bool to_syscall_stop(struct soft_thread *t)
 	return false;
 }
 
+/* A call that is to begin anew does so where signals are looked for, which whoever is let go does:
+ * Linux 6.1 kernel/ptrace.c __ptrace_unlink(). */
 static void call_sigaction(struct soft_thread *t, const struct user_regs_struct *was,
 			   uint64_t code)
 {
@@ -104,9 +107,31 @@ void soft_ignore_again(struct soft_thread *t)
 	uint64_t code;
 
 	if (!t->mem || t->signal || t->mode == SOFT_EXITING ||
-	    !soft_sigtrap_forgotten(&t->trap) || soft_peek_regs(t, &r) || soft_restarts(&r))
+	    !soft_sigtrap_forgotten(&t->trap) || soft_peek_regs(t, &r))
 		return;
 	code = find_syscall(t);
 	if (code)
 		call_sigaction(t, &r, code);
+}
+
+static bool may_rouse(const struct soft_thread *t, bool well)
+{
+	return (t->mode == SOFT_AWAY || t->mode == SOFT_KERNEL) && t->mem && !t->tried &&
+	       soft_sigtrap_forgotten(&t->trap) && (!well || soft_attach_sleeps_well(t));
+}
+
+bool soft_ignore_rouse(struct soft *s)
+{
+	for (int well = 1; well >= 0; well--)
+		for (size_t i = 0; i < s->nr_live; i++) {
+			struct soft_thread *t = s->live[i];
+
+			if (!may_rouse(t, well))
+				continue;
+			t->roused = t->tried = true;
+			ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
+			(void)soft_await(s, t);
+			return true;
+		}
+	return false;
 }

@@ -102,6 +102,37 @@ static bool makes_child(const struct call *c)
 	       c->nr == SYS_clone3;
 }
 
+/* Calls that fail when they are interrupted, also by no signal at all, and have done nothing
+ * then: signal(7), "Interruption of system calls and library functions by stop signals". */
+static bool is_cut_short(long nr)
+{
+	switch (nr) {
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2:
+	case SYS_semop:
+	case SYS_semtimedop:
+	case SYS_rt_sigtimedwait:
+	case SYS_io_getevents:
+	case SYS_io_pgetevents:
+	case SYS_recvfrom:
+	case SYS_recvmsg:
+	case SYS_accept:
+	case SYS_accept4:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool soft_attach_sleeps_well(const struct soft_thread *t)
+{
+	struct call c;
+
+	return state_of(t->tid) == 'S' && read_call(t->tid, &c) && !is_cut_short(c.nr) &&
+	       !has_mask_aside(&c);
+}
+
 bool soft_attach_sleeps(const struct soft_thread *t)
 {
 	char state = state_of(t->tid);
@@ -228,35 +259,39 @@ void soft_attach_renew(struct soft *s, const struct soft_mem *m)
 			call(s->live[i]);
 }
 
-/* Calls that fail when they are interrupted, also by no signal at all, and have done nothing
- * then: signal(7), "Interruption of system calls and library functions by stop signals". */
-static bool was_cut_short(const struct user_regs_struct *r)
-{
-	if ((long long)r->rax != -EINTR)
-		return false;
-	switch ((long)r->orig_rax) {
-	case SYS_epoll_wait:
-	case SYS_epoll_pwait:
-	case SYS_epoll_pwait2:
-	case SYS_semop:
-	case SYS_semtimedop:
-	case SYS_rt_sigtimedwait:
-	case SYS_io_getevents:
-	case SYS_io_pgetevents:
-	case SYS_recvfrom:
-	case SYS_recvmsg:
-	case SYS_accept:
-	case SYS_accept4:
-		return true;
-	default:
-		return false;
-	}
-}
-
 void soft_attach_mend(struct soft_thread *t)
 {
-	if (was_cut_short(&t->regs))
+	if ((long long)t->regs.rax == -EINTR && is_cut_short((long)t->regs.orig_rax))
 		soft_restart(t);
+}
+
+/* A signal that is not blocked ends its call. */
+static bool has_signal(pid_t tid)
+{
+	unsigned long long own = 0, shared = 0, blocked = 0;
+	char buf[4096];
+
+	if (!read_proc(tid, "status", buf, sizeof(buf)))
+		return false;
+	for (const char *p = buf; p; p = strchr(p, '\n')) {
+		p += *p == '\n';
+		(void)(sscanf(p, "SigPnd: %llx", &own) == 1 ||
+		       sscanf(p, "ShdPnd: %llx", &shared) == 1 ||
+		       sscanf(p, "SigBlk: %llx", &blocked) == 1);
+	}
+	return (own | shared) & ~blocked;
+}
+
+int soft_attach_calm(struct soft_thread *t)
+{
+	int err = soft_regs(t);
+
+	if (err)
+		return err;
+	t->roused = false;
+	if (!has_signal(t->tid))
+		soft_attach_mend(t);
+	return t->new_regs && ptrace(PTRACE_SETREGS, t->tid, NULL, &t->regs) ? -errno : 0;
 }
 
 /* Nobody else is waited for there: the breakpoint would make each pass a step. */

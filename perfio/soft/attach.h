@@ -27,9 +27,14 @@ void soft_attach_renew(struct soft *s, const struct soft_mem *m);
 bool soft_attach_met(struct soft *s, struct soft_thread *t);
 /* A stop that t was called to has interrupted a call (t->regs), which begins anew if it failed. */
 void soft_attach_mend(struct soft_thread *t);
+/* The same of one that was roused from a call, where it comes from that. 0 or -errno. */
+__attribute__((warn_unused_result))
+int soft_attach_calm(struct soft_thread *t);
 
 /* t sleeps in the kernel: where nothing is planted any more, it needs no tracer. Not so if it may
  * be making a child, with a copy of its memory as that was. */
 bool soft_attach_sleeps(const struct soft_thread *t);
+/* In a call that goes on after a stop as if there had been none. */
+bool soft_attach_sleeps_well(const struct soft_thread *t);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfio/soft/part.h"
+#include "perfio/soft/again.h"
 #include "perfio/soft/attach.h"
 #include "perfio/soft/resume.h"
 #include "perfio/soft/wait.h"
@@ -67,11 +68,17 @@ static bool comes_by_itself(const struct soft *s, const struct soft_thread *t)
 	return soft_runs_user(t) || (s->lane && t->mode == SOFT_KERNEL && !t->listening);
 }
 
+static void call(struct soft_thread *t)
+{
+	t->roused = t->mode == SOFT_KERNEL || t->mode == SOFT_AWAY;
+	ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
+}
+
 static void call_in(struct soft *s)
 {
 	for (size_t i = 0; i < s->nr_live; i++)
 		if (!comes_by_itself(s, s->live[i]) && !may_sleep_on(s, s->live[i]))
-			ptrace(PTRACE_INTERRUPT, s->live[i]->tid, NULL, NULL);
+			call(s->live[i]);
 }
 
 /* Until all have gone, or may be left. */
@@ -88,7 +95,7 @@ static int part(struct soft *s)
 			return err;
 		if (n)
 			continue;
-		if (all_sleep_on(s))
+		if (all_sleep_on(s) && !soft_ignore_rouse(s))
 			break;
 		call_in(s);
 		nanosleep(&ms, NULL);

@@ -62,6 +62,8 @@ struct soft_thread {
 	struct user_regs_struct regs;
 	bool stashed;	  /* it has stopped, and `stash` is the status of that */
 	int stash;
+	bool roused;	  /* from its sleep, to be let go */
+	bool tried;	  /* that was for soft_ignore_again(), which is tried but once */
 	bool parked;	  /* stopped, to be let go for good when its memory is clean */
 	uint64_t resumed;   /* virtual TSC when it was told to run insn */
 	uint32_t timed_gen; /* mappings as of the last TSC packet */

@@ -287,6 +287,8 @@ int soft_tracer_stop(struct soft *s, struct soft_thread *t, int status)
 	soft_stepped(t);
 	if (t->mode == SOFT_NEW && t->hides)
 		err = soft_untraced_show(t);
+	else if (t->roused && (event == PTRACE_EVENT_STOP || sig == (SIGTRAP | 0x80)))
+		err = soft_attach_calm(t);
 	if (err)
 		return soft_unless_killed(err);
 	if (event)
