@@ -37,7 +37,7 @@ for kind in nanosleep poll ppoll epoll sigtimedwait read; do
 	recorder=$!
 	until grep -q '^TracerPid:.*[1-9]' "/proc/$target/status"; do sleep 0.05; done
 	echo >&3
-	[ $kind = read ] || until asleep; do sleep 0.02; done
+	[ $kind = read ] || until asleep || ! kill -0 "$target"; do sleep 0.02; done
 	sleep 0.2
 	kill -INT "$recorder"
 	wait "$recorder" || soft_fail "the recording ends with $?: $(cat err)"

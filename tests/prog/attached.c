@@ -30,6 +30,7 @@ enum { MOST = 64, STEPS = 300 };
 static atomic_bool over;
 static atomic_ulong rounds;
 static atomic_int wrong;
+static pthread_barrier_t begun; /* all threads, and with the masks that they have from there on */
 static int wake[2], pair[2]; /* a pipe that is closed in the end; sockets */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
@@ -68,6 +69,7 @@ static void *busy(void *arg)
 	const uint32_t want = compute();
 
 	(void)arg;
+	pthread_barrier_wait(&begun);
 	while (!atomic_load(&over)) {
 		if (compute() != want)
 			bad("another result");
@@ -159,6 +161,7 @@ enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 static void *sleeping(void *arg)
 {
+	pthread_barrier_wait(&begun);
 	kinds[(uintptr_t)arg % KINDS]();
 	return NULL;
 }
@@ -212,6 +215,7 @@ int main(int argc, char **argv)
 	if (getenv("ATTACHED_BLOCKS"))
 		sigaddset(&set, SIGTRAP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
+	pthread_barrier_init(&begun, NULL, (unsigned)(nr_busy + nr_sleeping + 1));
 	for (uintptr_t i = 0; i < nr_busy; i++)
 		pthread_create(&t[n++], NULL, busy, NULL);
 	for (uintptr_t i = 0; i < nr_sleeping; i++) {
@@ -220,6 +224,7 @@ int main(int argc, char **argv)
 			sigwaiter = t[n];
 		n++;
 	}
+	pthread_barrier_wait(&begun);
 	printf("ready\n");
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin))
