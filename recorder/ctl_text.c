@@ -68,12 +68,17 @@ static void print_output(const json_t *a)
 static void print_software(const json_t *a)
 {
 	const json_t *s = json_object_get(a, "software");
+	char times[32];
 
-	if (s)
-		printf("%llu instructions, %.0f a second, %llu stops, %llu threads now\n",
-		       (unsigned long long)number(s, "instructions"), real(s, "rate"),
-		       (unsigned long long)number(s, "stops"),
-		       (unsigned long long)number(s, "threads"));
+	if (!s)
+		return;
+	printf("%llu instructions, %.0f a second, ", (unsigned long long)number(s, "instructions"),
+	       real(s, "rate"));
+	if (json_is_number(json_object_get(s, "slowdown")))
+		printf("about %s times slower than one instruction a cycle, ",
+		       units_times(real(s, "slowdown"), times));
+	printf("%llu stops, %llu threads now\n", (unsigned long long)number(s, "stops"),
+	       (unsigned long long)number(s, "threads"));
 }
 
 static void print_losses(const json_t *a)

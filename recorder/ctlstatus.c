@@ -397,6 +397,8 @@ static json_t *software(const struct session *s, uint64_t now, int *err)
 	soft_stats(s->source.soft, &st);
 	set_number(o, "instructions", st.instructions, err);
 	jtree_set(o, "rate", json_real(seconds > 0 ? (double)st.instructions / seconds : 0), err);
+	jtree_set(o, "slowdown",
+		  st.instructions ? json_real(session_slowdown(&st)) : json_null(), err);
 	set_number(o, "stops", st.stops, err);
 	set_number(o, "threads", st.live, err);
 	set_number(o, "threadsSoFar", st.threads, err);

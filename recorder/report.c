@@ -90,6 +90,18 @@ static double recorded(const struct session *s, uint64_t until_ns)
 	return s->on_ns ? (double)(until_ns - s->on_ns) / 1e9 : 0;
 }
 
+/* ", about 1,200 times slower than one instruction a cycle", or "". */
+static const char *slowdown(const struct soft_stats *st, char buf[96])
+{
+	char times[32];
+
+	*buf = '\0';
+	if (st->instructions)
+		snprintf(buf, 96, ", about %s times slower than one instruction a cycle",
+			 units_times(session_slowdown(st), times));
+	return buf;
+}
+
 static double per_second(uint64_t n, double seconds)
 {
 	return seconds > 0 ? (double)n / seconds : 0;
@@ -101,7 +113,7 @@ void report_status(const struct session *s)
 	double seconds = recorded(s, session_now());
 	struct line line = { 0 };
 	struct soft_stats st;
-	char buf[16];
+	char buf[16], slow[96];
 
 	if (!log_has_status() || s->flight.table)
 		return;
@@ -112,9 +124,9 @@ void report_status(const struct session *s)
 		line_add(&line, "  %s AUX", units_bytes(l.aux_bytes, buf));
 	if (s->source.soft) {
 		soft_stats(s->source.soft, &st);
-		line_add(&line, "  %llu instructions (%.0f k/s)  %llu threads",
+		line_add(&line, "  %llu instructions (%.0f k/s%s)  %llu threads",
 			 (unsigned long long)st.instructions,
-			 per_second(st.instructions, seconds) / 1e3,
+			 per_second(st.instructions, seconds) / 1e3, slowdown(&st, slow),
 			 (unsigned long long)st.live);
 	}
 	log_status(line.s);
@@ -292,7 +304,7 @@ void report_end(const struct session *s)
 	struct ledger_losses l = ledger_sum(&s->ledger);
 	double seconds = recorded(s, s->off_ns);
 	struct soft_stats st;
-	char bytes[16];
+	char bytes[16], slow[96];
 
 	if (s->flight.table && !s->flight.taken) {
 		log_info("no snapshot was taken in %.2f s: nothing is written", seconds);
@@ -310,10 +322,10 @@ void report_end(const struct session *s)
 			  units_time(s->rotation.pause_ns, bytes));
 	if (s->source.soft) {
 		soft_stats(s->source.soft, &st);
-		log_info("  %llu instructions of %llu threads in %llu processes, %.0f per second",
+		log_info("  %llu instructions of %llu threads in %llu processes, %.0f per second%s",
 			 (unsigned long long)st.instructions, (unsigned long long)st.threads,
 			 (unsigned long long)st.processes,
-			 per_second(st.instructions, seconds));
+			 per_second(st.instructions, seconds), slowdown(&st, slow));
 		log_debug("  %llu stops: after %llu runs to a branch, %llu single steps",
 			  (unsigned long long)st.stops, (unsigned long long)st.runs,
 			  (unsigned long long)st.steps);

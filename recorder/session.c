@@ -56,6 +56,11 @@ bool session_ticks(const struct session *s, uint64_t ns, uint64_t *ret)
 	return true;
 }
 
+double session_slowdown(const struct soft_stats *st)
+{
+	return st->instructions ? (double)st->traced_ticks / (double)st->instructions : 0;
+}
+
 struct fmt_features session_features(struct session *s)
 {
 	struct fmt_features f = s->host.f;

@@ -131,6 +131,10 @@ struct session {
 /* Runs the whole recording. Returns the exit status; messages have been printed. */
 int session_run(const struct pio_sys *sys, const struct rec_config *cfg);
 
+/* Ticks of the TSC for each instruction that was traced, while one was: how much slower than one
+ * instruction a tick. 0: none was. */
+double session_slowdown(const struct soft_stats *st);
+
 /* opening.c: 0 or an exit status after a message. */
 int opening_events(struct session *s);
 int opening_head(struct session *s);

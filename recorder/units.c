@@ -64,6 +64,29 @@ const char *units_time(uint64_t ns, char buf[16])
 	return buf;
 }
 
+const char *units_times(double v, char buf[32])
+{
+	char digits[24];
+	uint64_t whole, unit = 1;
+	size_t n, at = 0;
+
+	if (!(v >= 9.95)) {
+		snprintf(buf, 32, "%.1f", v > 0 ? v : 0);
+		return buf;
+	}
+	whole = v < 1e18 ? (uint64_t)(v + 0.5) : (uint64_t)1e18;
+	while (whole / unit >= 1000)
+		unit *= 10;
+	n = (size_t)snprintf(digits, sizeof(digits), "%llu",
+			     (unsigned long long)((whole + unit / 2) / unit * unit));
+	for (size_t i = 0; i <= n; i++) {
+		if (i && i < n && !((n - i) % 3))
+			buf[at++] = ',';
+		buf[at++] = digits[i];
+	}
+	return buf;
+}
+
 int units_duration(const char *text, uint64_t *ret)
 {
 	static const struct {

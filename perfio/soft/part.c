@@ -112,6 +112,7 @@ int soft_part(struct soft *s)
 	int err;
 
 	s->detaching = true;
+	soft_pace_halt(&s->pace, s->stats.instructions);
 	soft_unpin_all(s);
 	err = soft_clear(s);
 	if (!err) {

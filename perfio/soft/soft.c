@@ -219,9 +219,10 @@ static int next_stop(struct soft *s, struct soft_thread **ret, int *status)
 		}
 		/* With all on one cpu, a system call gets on only while we do not. */
 		sched_yield();
-		if (!since)
+		if (!since) {
 			since = soft_now(CLOCK_MONOTONIC);
-		else if (soft_now(CLOCK_MONOTONIC) - since > PATIENCE) {
+			soft_pace_halt(&s->pace, s->stats.instructions);
+		} else if (soft_now(CLOCK_MONOTONIC) - since > PATIENCE) {
 			n = adopt_strays(s);
 			if (n <= 0)
 				return n;
@@ -245,9 +246,10 @@ static int run(struct soft *s, unsigned max_stops, uint64_t max_ns)
 		struct soft_thread *t;
 		int status, err = next_stop(s, &t, &status);
 
-		if (err > 0)
+		if (err > 0) {
+			soft_pace_go(&s->pace, s->stats.instructions);
 			err = soft_tracer_stop(s, t, status);
-		else if (!err)
+		} else if (!err)
 			return s->nr_live ? SOFT_IDLE : SOFT_DONE;
 		if (!err && (s->gate.filters.n || s->gate.paused))
 			err = soft_fence_release(s);
@@ -381,6 +383,7 @@ void soft_stats(const struct soft *s, struct soft_stats *ret)
 	struct soft_stats st = s->stats;
 
 	st.live = s->nr_live;
+	st.traced_ticks = soft_pace_ticks(&s->pace, st.instructions);
 	for (size_t i = 0; i < s->nr; i++) {
 		st.trace_bytes += s->all[i]->pt.bytes;
 		st.dropped += s->all[i]->pt.dropped;

@@ -6,6 +6,7 @@
 #include "perfio/soft/cpus.h"
 #include "perfio/soft/lane.h"
 #include "perfio/soft/notes.h"
+#include "perfio/soft/pace.h"
 #include "perfio/soft/pin.h"
 #include "perfio/soft/soft.h"
 #include "perfio/soft/thread.h"
@@ -23,6 +24,7 @@ struct soft {
 	struct soft_lane *lane; /* of what was attached to, or NULL */
 	char *ip_log;
 	struct soft_stats stats;
+	struct soft_pace pace;
 	struct soft_rounds rounds;
 	struct soft_gate gate;
 	struct soft_ptenc enc;

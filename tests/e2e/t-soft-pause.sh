@@ -83,6 +83,7 @@ for _ in $(seq 200); do
 done
 "$AUXREC" ctl -s s status >said
 grep -q 'paused (asked)' said || { cat said; soft_fail "it is not paused"; }
+! grep -q 'times slower' said || { cat said; soft_fail "slower than what?"; }
 grep -q 'intel_pt/soft/u: off' said || { cat said; soft_fail "it counts"; }
 grep -q '^0 instructions, 0 a second, .* 1 threads now' said || { cat said; soft_fail "figures"; }
 for word in resume pause pause resume resume; do
@@ -96,12 +97,32 @@ done
 "$AUXREC" ctl -s s status >said
 so_far=$(sed -n 's/ instructions, [1-9][0-9]* a second, .*//p' said)
 [ "$so_far" -gt 0 ] || { cat said; soft_fail "no instructions so far"; }
+grep -q ' a second, about [0-9,.]* times slower than one instruction a cycle, ' said ||
+	{ cat said; soft_fail "no word of how slow it is"; }
+# How slow it is does not change while the shell sleeps, or while nothing is traced.
+slowdown() {
+	"$AUXREC" ctl -s s --json status |
+		python3 -c 'import json, sys; print(json.load(sys.stdin)["software"]["slowdown"])'
+}
+asleep() {
+	grep -q '^State:.S' "/proc/$(pgrep -P $rec -x sh)/status"
+}
+until asleep; do sleep 0.02; done
+sleep 0.1
+slow=$(slowdown)
+[ "${slow%.*}" -ge 1 ] || soft_fail "slower by $slow"
+sleep 0.3
+"$AUXREC" ctl -s s pause >said
+"$AUXREC" ctl -s s resume >said
+[ "$(slowdown)" = "$slow" ] || soft_fail "asleep it becomes slower: $slow, now $(slowdown)"
 echo go >gate
 status=0
 wait $rec || status=$?
 trap - EXIT
 [ "$status" = 0 ] || { cat ctl/err; soft_fail "sh ends with $status"; }
 soft_witness ctl
+grep -q ' per second, about [0-9,.]* times slower than one instruction a cycle' ctl/err ||
+	{ cat ctl/err; soft_fail "no summary of how slow it was"; }
 mkdir spin
 env -i "$AUXREC" record --source=soft --soft-ips spin -o spin.data -- "$PROG/spin" 50 >out 2>err
 in_all=$(($(cat ctl/ips/* | wc -c) / 8)) of_one=$(($(cat spin/* | wc -c) / 8))

@@ -31,6 +31,21 @@ static void the_largest_size_fits(void **state)
 	assert_string_equal(units_bytes((UINT64_C(1) << 20) - 1, buf), "1024.0 KiB");
 }
 
+static void a_ratio_has_no_more_digits_than_it_is_worth(void **state)
+{
+	char buf[32];
+
+	(void)state;
+	assert_string_equal(units_times(0, buf), "0.0");
+	assert_string_equal(units_times(3.24, buf), "3.2");
+	assert_string_equal(units_times(9.96, buf), "10");
+	assert_string_equal(units_times(85.4, buf), "85");
+	assert_string_equal(units_times(999, buf), "999");
+	assert_string_equal(units_times(1234, buf), "1,230");
+	assert_string_equal(units_times(999600, buf), "1,000,000");
+	assert_string_equal(units_times(1e30, buf), "1,000,000,000,000,000,000");
+}
+
 static void a_timespec_becomes_nanoseconds(void **state)
 {
 	const struct timespec t = { .tv_sec = 5000000000, .tv_nsec = 999999999 };
@@ -92,6 +107,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_have_one_digit_behind_the_point),
 		cmocka_unit_test(the_largest_size_fits),
+		cmocka_unit_test(a_ratio_has_no_more_digits_than_it_is_worth),
 		cmocka_unit_test(a_timespec_becomes_nanoseconds),
 		cmocka_unit_test(a_span_of_time_may_have_open_ends),
 		cmocka_unit_test(a_duration_has_its_unit),
