@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "recorder/jitdir.h"
 #include "recorder/kcoredir.h"
 
 enum { FILE_MODE = 0600 }; /* a trace tells what other users' programs did */
@@ -206,9 +207,10 @@ int output_publish(struct output *o)
 		err = rename_to(o);
 	else
 		err = link_unnamed(o, o->name);
-	if (!err)
-		o->published = true;
-	else if (moved)
+	o->published = !err;
+	if (!err && moved && !o->has_code)
+		jitdir_keep_old(o->name);
+	else if (moved && err)
 		give_back_old(o->name);
 	return err;
 }

@@ -9,7 +9,8 @@
  *
  * A directory (recorder/kcoredir.h) is made as NAME.PID.tmp and renamed: one that is killed
  * before it is published stays behind under that name. What stood at NAME is kept as NAME.old,
- * file or directory; an older NAME.old is removed when it is a file or a recording.
+ * file or directory; an older NAME.old is removed when it is a file or a recording. Its
+ * NAME.jit (recorder/jitdir.h) goes with it.
  */
 #ifndef RECORDER_OUTPUT_H
 #define RECORDER_OUTPUT_H
@@ -26,6 +27,7 @@ struct output {
 	bool dir; /* the file is NAME/data */
 	bool published;
 	bool fresh; /* set by the owner: the name must be free */
+	bool has_code; /* the same: NAME.jit is this recording's already */
 	char *temp; /* name in use before publishing, where O_TMPFILE is missing */
 	uint64_t size;
 	/* A pipe or socket whose reader is slow: what wakes the wait for it, and whether that

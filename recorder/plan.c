@@ -89,8 +89,7 @@ static int choose_auto(struct plan *p, const struct pio_sys *sys, const struct e
 		return refuse_pmu(sys, arg->head, err);
 	if (!soft_possible(p->cfg)) {
 		p->source = SOURCE_SOFT;
-		p->why = "no PMU with an AUX area on this machine: the program is stopped at "
-			 "branches";
+		p->why = "no PMU with an AUX area on this machine";
 		return 0;
 	}
 	if (arg)

@@ -65,10 +65,12 @@ void report_start(const struct session *s)
 	log_info("recording %s of %s (source %s: %s)", what[s->plan.source],
 		 target(s, who, sizeof(who)), source_names[s->plan.source], s->plan.why);
 	if (s->plan.source == SOURCE_SOFT)
-		log_info("the program %s: expect it to run %s of times slower",
+		log_info("the program %s%s: expect it to run %s of times slower%s",
 			 s->cfg->soft_step ? "stops at every instruction"
 					   : "is led from branch to branch",
-			 s->cfg->soft_step ? "thousands" : "hundreds");
+			 s->plan.filter.n ? " where the filter lets it be traced" : "",
+			 s->cfg->soft_step ? "thousands" : "hundreds",
+			 s->plan.filter.n ? " there" : "");
 	if (s->plan.nr_tracepoint)
 		log_info("with %zu tracepoint%s", s->plan.nr_tracepoint,
 			 s->plan.nr_tracepoint == 1 ? "" : "s");

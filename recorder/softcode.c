@@ -45,7 +45,7 @@ static int name_dir(struct softcode *c, const char *output)
 	return c->dir ? 0 : -ENOMEM;
 }
 
-static int make_dir(struct softcode *c, const struct session *s)
+static int make_dir(struct softcode *c, struct session *s)
 {
 	int err;
 
@@ -56,6 +56,7 @@ static int make_dir(struct softcode *c, const struct session *s)
 	err = name_dir(c, s->cfg->output);
 	if (!err && mkdir(c->dir, 0700) && errno != EEXIST)
 		err = -errno;
+	s->out.has_code = !err;
 	return err;
 }
 
@@ -241,7 +242,7 @@ static int add_piece(struct softcode *c, struct softcode_file *f, const struct s
 }
 
 /* The number of a piece is its place in code-PID. */
-static int keep(struct softcode *c, const struct session *s, const struct soft_code *k,
+static int keep(struct softcode *c, struct session *s, const struct soft_code *k,
 		uint64_t *ret)
 {
 	struct softcode_file *f = file_of(c, k->pid);

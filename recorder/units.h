@@ -19,7 +19,8 @@ const char *units_bytes(uint64_t bytes, char buf[16]);
 /* "850 ns", "12.3 us", "4.5 ms", "1.20 s" into buf, which is returned. */
 const char *units_time(uint64_t ns, char buf[16]);
 
-/* A ratio of two figures, "1,200", "85", "3.2": three digits at most. Into buf, which is returned. */
+/* A ratio of two figures in three digits at most, "1,200", "85", "3.2": into buf, which is
+ * returned. */
 const char *units_times(double v, char buf[32]);
 
 /* "200ms", "1.5s", "5m" ...: a time with its unit, one of ns, us, ms, s, m, h, d, in ns. 0 or

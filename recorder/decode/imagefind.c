@@ -109,6 +109,19 @@ static const char *kept_code(const char *name)
 	return dir;
 }
 
+/* The same beside a recording that has another name now, as OUTPUT.old. */
+static int try_renamed(const struct images *v, struct image_row *r)
+{
+	const char *tail = kept_code(r->image.name);
+	char *path;
+
+	if (!tail || !v->file)
+		return 0;
+	if (asprintf(&path, "%s.jit%s", v->file, strchr(tail, '/')) < 0)
+		return -ENOMEM;
+	return take_if_same(r, path);
+}
+
 static int try_beside(const struct images *v, struct image_row *r)
 {
 	const char *tail = kept_code(r->image.name);
@@ -189,6 +202,8 @@ static int find_user(struct images *v, struct image_row *r)
 		got = try_by_name(r, v->dir);
 	if (!got && v->dir)
 		got = try_by_id(r, v->dir);
+	if (!got)
+		got = try_renamed(v, r); /* where it was, another recording's may be */
 	if (!got)
 		got = try_by_name(r, "");
 	if (!got)

@@ -51,9 +51,14 @@ inside="filter $(where "$ways" @inside) @ $ways"
 echo 5 >>plain
 record whole '' "$ways"
 cmp plain whole/out || soft_fail "ways: other output"
+grep -q 'branch: expect it to run hundreds of times slower$' whole/err || soft_fail "words: whole"
 same range whole "$inside" @inside "$ways"
+grep -q 'where the filter lets it be traced: .* hundreds of times slower there$' range/err ||
+	{ cat range/err; soft_fail "words: range"; }
 SOFT_MODE=--soft-step
 same step whole "$inside" @inside "$ways"
+grep -q 'instruction where the filter lets it be traced: .* thousands of times slower there$' \
+	step/err || { cat step/err; soft_fail "words: step"; }
 SOFT_MODE=
 same names whole "filter factorial @$ways, filter compare @$ways" 'factorial compare' "$ways"
 same walk whole "filter $(where "$ways" fall_in..fall_out) @$ways" fall_in..fall_out "$ways"

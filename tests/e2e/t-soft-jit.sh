@@ -76,6 +76,35 @@ status=0
 [ "$status" = 4 ] || soft_fail "check ends with $status without the code"
 grep -q 'perf.data.jit/code-.*no such file' said || { cat said; soft_fail "not told as missing"; }
 
+# The code goes with a recording that becomes the old one; what went before goes away, but nothing
+# that is not ours.
+again() {
+	rm -rf again-ips
+	mkdir again-ips
+	"$AUXREC" record --source=soft --soft-ips again-ips -o again -- "$@" >/dev/null 2>err ||
+		soft_fail "again: $(cat err)"
+}
+again "$PROG/jit"
+first=$(ls again.jit)
+again "$PROG/jit"
+[ "$(ls again.old.jit)" = "$first" ] || soft_fail "the old recording's code: $(ls again*)"
+second=$(ls again.jit)
+[ "$(echo "$second" | wc -l)" = "$(echo "$first" | wc -l)" ] || soft_fail "left there: $second"
+for file in again again.old; do
+	"$AUXREC" check --decode "$file" >said || { cat said; soft_fail "$file, its code was moved"; }
+done
+again true
+[ ! -e again.jit ] || soft_fail "code of a recording that has none"
+[ "$(ls again.old.jit)" = "$second" ] || soft_fail "an older recording's: $(ls again.old.jit)"
+"$AUXREC" check --decode again.old >said || { cat said; soft_fail "again.old"; }
+again "$PROG/jit"
+[ ! -e again.old.jit ] || soft_fail "code of an old recording that has none"
+mkdir again.old.jit
+touch again.old.jit/mine again.old.jit/code-1x
+again true
+[ "$(ls again.old.jit)" = "$(printf 'code-1x\nmine')" ] || soft_fail "removed what is not ours"
+"$AUXREC" check --decode again.old >said || { cat said; soft_fail "its code is not where it was"; }
+
 # A flight's snapshot has the code that it needs.
 mkdir -p flight/ips
 "$AUXREC" record --source=soft --flight=e,64K --soft-ips flight/ips -o flight/perf.data -- \
