@@ -25,8 +25,11 @@ static bool prepare(struct soft_thread *t)
 int soft_block_resume(struct soft *s, struct soft_thread *t)
 {
 	if (!t->running) {
-		int err = soft_carry(s, t);
+		int err;
 
+		if (t->insn.loose) /* others may have changed it since */
+			soft_thread_goto(t, t->insn.ip);
+		err = soft_carry(s, t);
 		if (err)
 			return soft_unless_killed(err);
 		if (soft_away_wanted(s, t))

@@ -120,8 +120,10 @@ static uint64_t time_of(struct soft_thread *t, const struct page *p, bool fittin
 	return p->told && fitting ? no_older(t, p->since) : new_time(t, p);
 }
 
-static void hand_out(struct soft_thread *t, struct page *p)
+/* True: from now on only, whatever was there before. */
+static bool hand_out(struct soft_thread *t, struct page *p)
 {
+	const uint32_t gen = t->mem->gen;
 	struct soft_code c = { .pid = t->pid, .tid = t->tid, .addr = p->addr,
 			       .number = p->number };
 	uint8_t now[sizeof(p->bytes)] = { 0 };
@@ -138,50 +140,62 @@ static void hand_out(struct soft_thread *t, struct page *p)
 	p->number = t->cfg->code(t->cfg->code_arg, &c);
 	t->stats->code_kept += p->number != 0;
 	t->stats->code_lost += !p->number;
+	return t->mem->gen != gen;
 }
 
-/* n bytes at addr, of one page and its tail, are about to run. */
-static void see(struct soft_thread *t, uint64_t addr, const uint8_t *bytes, size_t n)
+/* n bytes at addr, of one page and its tail, are about to run. True: they are new. */
+static bool see(struct soft_thread *t, uint64_t addr, const uint8_t *bytes, size_t n)
 {
 	const size_t off = addr % SOFT_CODE_PAGE;
 	struct page *p = page_at(t->mem, addr - off);
+	bool anew = false;
 
 	if (!p) {
 		t->stats->code_lost++;
-		return;
+		return false;
 	}
 	if (!p->told || memcmp(p->bytes + off, bytes, n))
-		hand_out(t, p);
+		anew = hand_out(t, p);
 	for (size_t i = off; i < off + n; i++)
 		p->ran[i / 8] |= (uint8_t)(1u << i % 8);
 	if (t->resumed > p->seen)
 		p->seen = t->resumed;
+	return anew;
+}
+
+static bool look(struct soft_thread *t, const struct soft_insn *i)
+{
+	const size_t left = SOFT_CODE_PAGE - i->ip % SOFT_CODE_PAGE;
+	uint8_t bytes[SOFT_CODE_TAIL];
+	bool anew;
+
+	if (!t->cfg->code || !i->loose || !i->len || soft_gate_shut(t->gate) ||
+	    t->mem->areas.jitdump || soft_mem_read(t->mem, i->ip, bytes, i->len) != i->len)
+		return false;
+	anew = see(t, i->ip, bytes, i->len);
+	if (i->len > left)
+		anew |= see(t, i->ip + left, bytes + left, i->len - left);
+	return anew;
 }
 
 void soft_code_see(struct soft_thread *t, const struct soft_insn *i)
 {
-	const size_t left = SOFT_CODE_PAGE - i->ip % SOFT_CODE_PAGE;
-	uint8_t bytes[SOFT_CODE_TAIL];
-
-	if (!t->cfg->code || !i->loose || !i->len || soft_gate_shut(t->gate) ||
-	    t->mem->areas.jitdump || soft_mem_read(t->mem, i->ip, bytes, i->len) != i->len)
-		return;
-	see(t, i->ip, bytes, i->len);
-	if (i->len > left)
-		see(t, i->ip + left, bytes + left, i->len - left);
+	if (look(t, i))
+		soft_pt_cut(&t->pt, i->ip);
 }
 
-static bool branches(const struct soft_insn *i)
+static bool tells(const struct soft_insn *i)
 {
-	return i->cls >= SOFT_JCC && i->cls <= SOFT_FAR;
+	return i->cls >= SOFT_JCC && i->cls <= SOFT_FAR && i->cls != SOFT_JMP &&
+	       i->cls != SOFT_CALL;
 }
 
 void soft_code_ahead(struct soft_thread *t, const struct soft_insn *i, uint64_t ip)
 {
 	struct soft_insn next;
 
-	if (!t->cfg->code || !branches(i) || soft_mem_is_fixed(t->mem, ip))
+	if (!t->cfg->code || !tells(i) || soft_mem_is_fixed(t->mem, ip))
 		return;
 	soft_insn_at(&next, t->mem, ip);
-	soft_code_see(t, &next);
+	(void)look(t, &next);
 }

@@ -8,7 +8,8 @@
  * is found after a change of mappings counts from that change on, whenever it is found, and what
  * was written where nothing had run yet counts as if it had always been there. Code that was
  * written over after it ran counts from the last moment before it ran anew, and a TSC packet is
- * due, ahead of the packet that leads there.
+ * due, ahead of the packet that leads there. Where none does (straight on, or by a direct branch),
+ * the trace is cut there, as by an interrupt.
  *
  * But nothing counts from before the last round but one: readers that follow records as they come
  * have no use for older ones.
@@ -52,7 +53,8 @@ void soft_code_free(struct soft_pages *p);
 void soft_code_changed(struct soft_pages *p, uint64_t begin, uint64_t end);
 /* t is about to run i. */
 void soft_code_see(struct soft_thread *t, const struct soft_insn *i);
-/* t has run i, of which no packet was written yet, and is at ip. Nothing if i is no branch. */
+/* t has run i, of which no packet was written yet, and is at ip. Nothing if i is no branch
+ * of which a packet tells. */
 void soft_code_ahead(struct soft_thread *t, const struct soft_insn *i, uint64_t ip);
 
 #endif

@@ -5,7 +5,8 @@
  * Makes code at run time and calls it: functions that lie in a page, one that crosses into the
  * next one in the middle of an instruction, several that take turns at the same address, and some
  * that are reached by a jump that no packet tells of, in a page where nothing, or something else,
- * had run before.
+ * had run before. Calls and jumps are led elsewhere after they ran, and are themselves reached
+ * straight on or by a jump.
  * Pages that can be written and executed (rwx), or one after the other (wx: mprotect). With own
  * it first maps a file jit-PID.dump of the working directory, as one does that writes it. A child
  * process goes on with code of its own. Prints what the functions returned. Exit: 0.
@@ -61,6 +62,21 @@ static uint8_t *emit_jump(uint8_t *at, const uint8_t *to)
 	return at;
 }
 
+/* push rbx; call `to`; pop rbx; ret */
+static uint8_t *emit_call(uint8_t *at, const uint8_t *to)
+{
+	int32_t rel = (int32_t)(to - (at + 6));
+
+	allow(PROT_READ | PROT_WRITE);
+	at[0] = 0x53;
+	at[1] = 0xe8;
+	memcpy(at + 2, &rel, sizeof(rel));
+	at[6] = 0x5b;
+	at[7] = 0xc3;
+	allow(PROT_READ | PROT_EXEC);
+	return at;
+}
+
 static unsigned call(const uint8_t *at, long n)
 {
 	return ((unsigned (*)(long))at)(n);
@@ -102,6 +118,12 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < 3; i++) {
 		emit(code + 12288 + 64 * i, 7 + i);
 		printf("%u\n", call(emit_jump(code + 1024 + 8 * i, code + 12288 + 64 * i), 4));
+	}
+	emit_jump(code + 1200, code + 2304);
+	for (unsigned i = 0; i < 6; i++) {
+		printf("%u\n", call(emit_call(code + 2048, code + 64 * (i % 3)), 2 + i));
+		emit_jump(code + 2304, code + 64 * (i % 3));
+		printf("%u\n", call(code + 1200, 3 + i));
 	}
 	fflush(stdout);
 	if (!fork()) {
