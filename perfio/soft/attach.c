@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfio/soft/attach.h"
 #include "perfio/soft/away.h"
+#include "perfio/soft/faults.h"
 #include "perfio/soft/resume.h"
 #include "perfio/soft/wait.h"
 
@@ -141,6 +142,11 @@ bool soft_attach_sleeps(const struct soft_thread *t)
 	return (state == 'S' || state == 'D') && read_call(t->tid, &c) && !makes_child(&c);
 }
 
+bool soft_attach_faults(const struct soft_thread *t)
+{
+	return state_of(t->tid) == 'S';
+}
+
 /* ---- all threads of a process ---- */
 
 /* Is it traced by this very thread already? One that a traced thread has just made is. */
@@ -241,6 +247,8 @@ void soft_attach_call(struct soft *s, size_t from)
 
 		if (t->mode != SOFT_AWAY || t->listening || t->watched)
 			continue;
+		if (i == from || t->pid != s->live[i - 1]->pid)
+			s->userfaults |= soft_faults_served(t->pid);
 		/* Nobody saw what became of the mappings. */
 		if (!t->mem->plants.planted)
 			soft_mem_changed(t->mem, 0, UINT64_MAX, true, 0);

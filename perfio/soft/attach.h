@@ -36,5 +36,7 @@ int soft_attach_calm(struct soft_thread *t);
 bool soft_attach_sleeps(const struct soft_thread *t);
 /* In a call that goes on after a stop as if there had been none. */
 bool soft_attach_sleeps_well(const struct soft_thread *t);
+/* t, which runs code of its own, sleeps all the same: for a page that another one is to fetch. */
+bool soft_attach_faults(const struct soft_thread *t);
 
 #endif

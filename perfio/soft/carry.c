@@ -87,6 +87,25 @@ static bool has_signals(const struct soft_thread *t)
 	return ptrace(PTRACE_PEEKSIGINFO, t->tid, &one, &si) != 0;
 }
 
+/* Who serves the fault may wait for us. */
+static bool refuse_read(void *arg, uint64_t addr, void *to, size_t n)
+{
+	(void)arg;
+	(void)addr;
+	(void)to;
+	(void)n;
+	return false;
+}
+
+static bool refuse_write(void *arg, uint64_t addr, const void *from, size_t n)
+{
+	(void)arg;
+	(void)addr;
+	(void)from;
+	(void)n;
+	return false;
+}
+
 int soft_carry(struct soft *s, struct soft_thread *t)
 {
 	struct carry c = { .s = s, .t = t };
@@ -100,10 +119,11 @@ int soft_carry(struct soft *s, struct soft_thread *t)
 	if (arrived && has_signals(t))
 		return 0;
 	err = soft_regs(t);
-	if (err || !begin(s, t))
+	if (err || (!s->userfaults && !begin(s, t)))
 		return err;
-	c.mem = (struct soft_access){ soft_view_read, soft_view_write, s->view };
+	c.mem = s->userfaults ? (struct soft_access){ refuse_read, refuse_write, NULL } :
+		(struct soft_access){ soft_view_read, soft_view_write, s->view };
 	while (soft_branch_is(&t->insn) ? one(&c) : run(&c))
 		;
-	return soft_view_close(s->view);
+	return s->userfaults ? 0 : soft_view_close(s->view);
 }

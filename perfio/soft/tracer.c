@@ -9,6 +9,7 @@
 #include "perfio/soft/attach.h"
 #include "perfio/soft/away.h"
 #include "perfio/soft/block.h"
+#include "perfio/soft/faults.h"
 #include "perfio/soft/ptwrite.h"
 #include "perfio/soft/resume.h"
 #include "perfio/soft/trapflag.h"
@@ -71,6 +72,7 @@ static int returned(struct soft *s, struct soft_thread *t)
 	if (r.cs == SOFT_CS_32BIT)
 		return soft_resume_free(s, t);
 	soft_note_mappings(s, t, &r);
+	s->userfaults |= soft_faults_made(&r, t->insn.legacy);
 	if (!soft_restarts(&r)) {
 		soft_sigtrap_return(&t->trap, &r, t->mem, t->insn.legacy);
 		return soft_resume_at(s, t, r.rip);

@@ -52,6 +52,7 @@ struct soft {
 	bool root_ended;
 	int root_status;
 	bool detaching;
+	bool userfaults;     /* faults.h: there is such a program */
 	struct soft_pin pin; /* the tracer's own */
 	int cpu;	     /* of all that are pinned */
 	int log_err; /* first failure of an ip log */

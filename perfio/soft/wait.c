@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfio/soft/wait.h"
+#include "perfio/soft/attach.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -49,6 +50,8 @@ bool soft_take(struct soft *s, struct soft_thread *t, bool block, int *status)
 	}
 	if (t->parked)
 		return false;
+	if (block && s->userfaults)
+		return soft_await(s, t) && soft_take(s, t, false, status);
 	got = wait_for(s, t, status, block ? 0 : WNOHANG);
 	if (got < 0)
 		soft_table_remove(s, t);
@@ -76,6 +79,8 @@ bool soft_await(struct soft *s, struct soft_thread *t)
 		if (!since)
 			since = soft_now(CLOCK_MONOTONIC);
 		else if (soft_now(CLOCK_MONOTONIC) - since > AWAIT_NS)
+			break;
+		else if (s->userfaults && soft_attach_faults(t))
 			break;
 	}
 	return t->stashed;
