@@ -37,6 +37,14 @@ static bool is_jitdump(const char *line)
 	return name && sscanf(name, "/jit-%*u.dump%n", &end) == 0 && end && name[end] == '\n';
 }
 
+/* Of a memfd: in no file that a reader could find, and written by whoever has it. */
+static bool is_memfd(const char *line)
+{
+	const char *name = strchr(line, '/');
+
+	return name && !strncmp(name, "/memfd:", strlen("/memfd:"));
+}
+
 /* Format of a line: proc(5). */
 static void take_line(void *arg, char *line)
 {
@@ -51,7 +59,8 @@ static void take_line(void *arg, char *line)
 		return;
 	area = (struct soft_area){ begin, end, perm[0] == 'r', perm[1] == 'w', perm[2] == 'x',
 				   false };
-	area.fixed = area.executable && !area.writable && (inode || strstr(line, "[vdso]"));
+	area.fixed = area.executable && !area.writable &&
+		     (inode ? !is_memfd(line) : !!strstr(line, "[vdso]"));
 	add(a, &area);
 }
 

@@ -10,7 +10,7 @@
 struct soft_area {
 	uint64_t begin, end;
 	bool readable, writable, executable;
-	bool fixed; /* code that nobody can write: of a file, or the kernel's */
+	bool fixed; /* code that nobody can write: of a file with a name, or the kernel's */
 };
 
 /* { 0 } is empty; in order of addresses. */

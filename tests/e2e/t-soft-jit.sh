@@ -29,7 +29,7 @@ injected() {
 	! grep -q 'perf.data.jit/code-' "$1/script" || soft_fail "$1: not all code is named"
 }
 
-for how in rwx wx; do
+for how in rwx wx memfd; do
 	soft_check "$how" "$PROG/jit" "$how"
 	soft_lists "$how" 2
 	injected "$how"

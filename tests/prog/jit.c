@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jit [rwx|wx|own]
+ * jit [rwx|wx|memfd|own]
  *
  * Makes code at run time and calls it: functions that lie in a page, one that crosses into the
  * next one in the middle of an instruction, several that take turns at the same address, and some
  * that are reached by a jump that no packet tells of, in a page where nothing, or something else,
  * had run before. Calls and jumps are led elsewhere after they ran, and are themselves reached
  * straight on or by a jump.
- * Pages that can be written and executed (rwx), or one after the other (wx: mprotect). With own
- * it first maps a file jit-PID.dump of the working directory, as one does that writes it. A child
- * process goes on with code of its own. Prints what the functions returned. Exit: 0.
+ * Pages that can be written and executed (rwx), or one after the other (wx: mprotect), or private
+ * ones of a memfd that is written through another mapping (memfd). With own it first maps a file
+ * jit-PID.dump of the working directory, as one does that writes it. A child process goes on with
+ * code of its own. Prints what the functions returned. Exit: 0.
  */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,13 +23,18 @@
 
 enum { SIZE = 4 * 4096 };
 
-static uint8_t *code;
+static uint8_t *code, *twin; /* twin: where it is written, or NULL */
 static int wx;
 
 static void allow(int prot)
 {
 	if (wx)
 		mprotect(code, SIZE, prot);
+}
+
+static uint8_t *writable(uint8_t *at)
+{
+	return twin ? twin + (at - code) : at;
 }
 
 /* A loop that adds `add` n times: with branches that no reader can guess. */
@@ -44,8 +51,8 @@ static uint8_t *emit(uint8_t *at, uint32_t add)
 	};
 
 	allow(PROT_READ | PROT_WRITE);
-	memcpy(at, loop, sizeof(loop));
-	memcpy(at + 8, &add, sizeof(add));
+	memcpy(writable(at), loop, sizeof(loop));
+	memcpy(writable(at) + 8, &add, sizeof(add));
 	allow(PROT_READ | PROT_EXEC);
 	return at;
 }
@@ -56,8 +63,8 @@ static uint8_t *emit_jump(uint8_t *at, const uint8_t *to)
 	int32_t rel = (int32_t)(to - (at + 5));
 
 	allow(PROT_READ | PROT_WRITE);
-	at[0] = 0xe9;
-	memcpy(at + 1, &rel, sizeof(rel));
+	writable(at)[0] = 0xe9;
+	memcpy(writable(at) + 1, &rel, sizeof(rel));
 	allow(PROT_READ | PROT_EXEC);
 	return at;
 }
@@ -68,11 +75,11 @@ static uint8_t *emit_call(uint8_t *at, const uint8_t *to)
 	int32_t rel = (int32_t)(to - (at + 6));
 
 	allow(PROT_READ | PROT_WRITE);
-	at[0] = 0x53;
-	at[1] = 0xe8;
-	memcpy(at + 2, &rel, sizeof(rel));
-	at[6] = 0x5b;
-	at[7] = 0xc3;
+	writable(at)[0] = 0x53;
+	writable(at)[1] = 0xe8;
+	memcpy(writable(at) + 2, &rel, sizeof(rel));
+	writable(at)[6] = 0x5b;
+	writable(at)[7] = 0xc3;
 	allow(PROT_READ | PROT_EXEC);
 	return at;
 }
@@ -93,6 +100,16 @@ static int map_dump(void)
 	       mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) != MAP_FAILED;
 }
 
+static void map_twins(void)
+{
+	int fd = memfd_create("jit", 0);
+
+	if (fd < 0 || ftruncate(fd, SIZE))
+		_exit(1);
+	twin = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	code = mmap(NULL, SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+}
+
 int main(int argc, char **argv)
 {
 	uint8_t *at;
@@ -100,8 +117,11 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "own") && !map_dump())
 		return 1;
 	wx = argc > 1 && !strcmp(argv[1], "wx");
-	code = mmap(NULL, SIZE, PROT_READ | PROT_WRITE | (wx ? 0 : PROT_EXEC),
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (argc > 1 && !strcmp(argv[1], "memfd"))
+		map_twins();
+	else
+		code = mmap(NULL, SIZE, PROT_READ | PROT_WRITE | (wx ? 0 : PROT_EXEC),
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (code == MAP_FAILED)
 		return 1;
 	for (unsigned i = 0; i < 5; i++)
