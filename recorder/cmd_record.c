@@ -83,9 +83,6 @@ static int check(struct rec_config *c)
 		return usage("--per-thread and -a/-C exclude each other");
 	if (c->per_thread && c->per_cpu)
 		return usage("--per-thread and --per-cpu exclude each other");
-	if (c->per_cpu && c->nr_pids)
-		return usage("--per-cpu needs a command that is recorded: with -p the software "
-			     "source has a queue of trace for each thread");
 	if (c->per_cpu && c->no_switches)
 		return usage("--per-cpu needs the switches: without them nobody knows whose the "
 			     "trace is");

@@ -26,10 +26,11 @@ static struct soft_queue queue_of_cpu(const struct soft_cpu *c)
 
 static struct soft_queue queue_of(const struct soft *s, size_t i)
 {
-	const struct soft_thread *t = s->all[i];
+	const struct soft_thread *t;
 
-	if (s->nr_cpus)
+	if (s->nr_cpus) /* before there are threads, too */
 		return queue_of_cpu(&s->cpus[i]);
+	t = s->all[i];
 	return (struct soft_queue){ .pid = t->pid, .tid = t->tid,
 				    .offset = t->pt.out.offset,
 				    .start_ticks = t->pt.start_ticks,

@@ -6,8 +6,8 @@
 # shellcheck disable=SC2015
 . "$E2E/lib.sh"
 . "$E2E/soft.sh"
+. "$E2E/percpu.sh"
 soft_begin
-cpus=$(python3 -c 'import os; print(len(os.sched_getaffinity(0)))')
 
 # by_cpu DIR CMD...: as soft_record.
 by_cpu() {
@@ -24,58 +24,12 @@ by_cpu() {
 	}
 }
 
-# libipt DIR: of each thread as many instructions as it executed.
-libipt() {
-	"$AUXREC" check --decode "$1/perf.data" >"$1/found" || soft_fail "$1: check ends with $?"
-	! grep -E '^(damage|loss|remark)' "$1/found" || soft_fail "$1: check finds something"
-	python3 - "$1" <<'EOF' || { cat "$1/found"; soft_fail "$1: libipt disagrees"; }
-import os, re, sys
-listed = {tuple(map(int, n.split('.'))): os.path.getsize(f'{sys.argv[1]}/ips/{n}') // 8
-          for n in os.listdir(sys.argv[1] + '/ips')}
-rows = open(sys.argv[1] + '/found').read().split(' command\n')[1]
-found = {(int(p), int(t)): int(n) for p, t, n in re.findall(r'(?m)^ +(\d+) +(\d+) +(\d+)', rows)}
-sys.exit(f'{found}, not {listed}' if found != {k: n for k, n in listed.items() if n} else 0)
-EOF
-}
-
-# switches DIR: of each cpu they take turns, their times rise, and nobody comes who was not named.
-switches() {
-	"$PERF" script -i "$1/perf.data" --no-itrace --ns --show-switch-events \
-		-F pid,tid,cpu,time >"$1/switches" 2>"$1/err2" || soft_fail "$1: perf script"
-	python3 - "$1/switches" "$2" <<'EOF' || soft_fail "$1: its switches are no kernel's"
-import re, sys
-last, threads = {}, {}
-for line in open(sys.argv[1]):
-    m = re.search(r'(\d+)/(\d+) +\[(\d+)\] +(\d+)\.(\d+): PERF_RECORD_SWITCH_CPU_WIDE (IN|OUT).*'
-                  r'pid/tid: +(\d+)/(\d+)', line)
-    if not m:
-        continue
-    pid, tid, cpu, s, ns, kind, opid, otid = (x if x in ('IN', 'OUT') else int(x) for x in m.groups())
-    at = s * 10**9 + ns
-    before = last.get(cpu)
-    if before and (at <= before[0] or kind == before[1]):
-        sys.exit(f'not in turn: {line}')
-    if kind == 'IN' and (tid, otid) != (before[3], before[2]):
-        sys.exit(f'not who was named: {line}')
-    if kind == 'OUT' and before and tid != before[2]:
-        sys.exit(f'not who came: {line}')
-    last[cpu] = at, kind, tid, otid
-    if tid:
-        threads.setdefault(tid, set()).add(cpu)
-used = {c for on in threads.values() for c in on}
-print(f'{len(threads)} threads on {len(used)} cpus')
-if len(used) < int(sys.argv[2]) or any(len(on) > 1 for on in threads.values()):
-    sys.exit(f'not spread: {threads}')
-EOF
-}
-
-if [ "$cpus" -ge 2 ]; then some=2; else some=1; fi
 for p in threads threadexec; do
 	by_cpu $p "$PROG/$p"
-	libipt $p
+	percpu_libipt $p
 	soft_say $p/perfcmp "$E2E/perfcmp.py" $p/perf.data $p/ips || soft_fail "$p: perf disagrees"
 	soft_report $p
-	switches $p $some
+	percpu_switches $p "$(percpu_cpus)"
 	"$AUXREC" info $p/perf.data | grep -q 'pairs of switches that the tracer made' ||
 		soft_fail "$p: nothing is said of what was left out"
 done

@@ -474,6 +474,29 @@ static void a_child_that_is_none_is_refused(void **state)
 	soft_free(s);
 }
 
+static void cpus_have_queues_before_there_are_threads(void **state)
+{
+	struct soft_config c = plain;
+	struct soft_queue q;
+	cpu_set_t set;
+	struct soft *s;
+
+	(void)state;
+	c.per_cpu = true;
+	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
+	assert_int_equal(soft_new(&s, &c), 0);
+	assert_int_equal(soft_nr_queues(s), CPU_COUNT(&set));
+	for (size_t i = 0; i < soft_nr_queues(s); i++) {
+		assert_int_equal(soft_queue_kept(s, i, &q), 0);
+		assert_true(q.of_cpu);
+		assert_true(CPU_ISSET((size_t)q.cpu, &set));
+		CPU_CLR((size_t)q.cpu, &set);
+		soft_queue_peek(s, i, true, &q);
+		assert_int_equal(q.nv, 0);
+	}
+	soft_free(s);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -502,6 +525,7 @@ int main(void)
 		T(programs_of_32_bits_run_unstepped),
 		cmocka_unit_test(packets_that_no_unit_writes_are_refused),
 		cmocka_unit_test(a_child_that_is_none_is_refused),
+		cmocka_unit_test(cpus_have_queues_before_there_are_threads),
 	};
 
 	int failed;
