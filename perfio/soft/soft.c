@@ -26,8 +26,9 @@
 enum { PSB_MIN = 2048, PSB_MAX = 1 << 20 };
 /* Of cyc_thresh and mtc_period. */
 enum { RATE_MAX = 15 };
-/* Stops and instructions of one thread before others get a turn. */
-enum { TURN_STOPS = 5000, TURN_INSTRUCTIONS = 40000 };
+/* Stops and instructions of one thread before others get a turn, and ns: where a stop takes long,
+ * for the machine is busy, or the thread is on another cpu than we are. */
+enum { TURN_STOPS = 5000, TURN_INSTRUCTIONS = 40000, TURN_NS = 25000000 };
 /* How long a system call may take before we call the program idle, in ns. */
 enum { PATIENCE = 50000 };
 /* Stops between two looks at the clock. */
@@ -190,10 +191,19 @@ static int adopt_strays(struct soft *s)
 	return soft_table_adopt(s, si.si_pid);
 }
 
+static void begin_turn(struct soft *s)
+{
+	s->turn_stops = 0;
+	s->turn_began = s->stats.instructions;
+	s->turn_since = soft_now(CLOCK_MONOTONIC);
+}
+
 static bool turn_goes_on(struct soft *s)
 {
 	return s->turn_stops++ < TURN_STOPS &&
-	       s->stats.instructions - s->turn_began < TURN_INSTRUCTIONS;
+	       s->stats.instructions - s->turn_began < TURN_INSTRUCTIONS &&
+	       (s->turn_stops % CLOCK_EVERY ||
+		soft_now(CLOCK_MONOTONIC) - s->turn_since < TURN_NS);
 }
 
 /* The thread to handle next. 1, 0 if all sleep, or -errno. */
@@ -207,8 +217,7 @@ static int next_stop(struct soft *s, struct soft_thread **ret, int *status)
 		*ret = t;
 		return 1;
 	}
-	s->turn_stops = 0;
-	s->turn_began = s->stats.instructions;
+	begin_turn(s);
 	while (s->nr_live) {
 		t = sweep(s, status);
 		if (!t && any_user(s))

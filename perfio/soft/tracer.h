@@ -45,7 +45,8 @@ struct soft {
 
 	struct soft_thread *owner; /* whose turn it is */
 	unsigned turn_stops;	   /* in this turn */
-	uint64_t turn_began;	   /* stats.instructions then */
+	uint64_t turn_began;	   /* stats.instructions then, */
+	uint64_t turn_since;	   /* and the time */
 	size_t turn;		   /* index in `live` of the last turn */
 
 	pid_t root;
