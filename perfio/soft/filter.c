@@ -166,7 +166,7 @@ bool soft_filter_admits(struct soft_thread *t, uint64_t ip)
 		return true;
 	yes = evaluate(&t->filtered, f, soft_sites_of(t->mem, f), ip);
 	if (t->filtered.stopped && !stopped)
-		soft_pt_stopped(&t->pt);
+		soft_thread_stopped(t);
 	return yes;
 }
 

@@ -201,11 +201,14 @@ void soft_pt_leave_to(struct soft_pt *p, uint64_t to)
 	p->nr_ret = 0;
 }
 
-void soft_pt_stopped(struct soft_pt *p)
+void soft_pt_stopped(struct soft_pt *p, uint64_t ticks)
 {
-	if (!p->begun || p->on)
+	if (p->on)
 		return;
+	advance(p, ticks);
 	soft_put_room(p);
+	if (psb_due(p)) /* with others' packets before it, nobody could tell whose it is */
+		put_psb(p, 0);
 	soft_put_tracestop(p);
 }
 

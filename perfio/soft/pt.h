@@ -90,8 +90,8 @@ void soft_pt_jump(struct soft_pt *p, uint64_t to); /* the indirect part of it */
 void soft_pt_leave(struct soft_pt *p);		   /* it entered the kernel by itself */
 /* The same by a branch, to a place that is filtered out. */
 void soft_pt_leave_to(struct soft_pt *p, uint64_t to);
-/* It came to where tracing stops for good: SDM 33.4.2.8. */
-void soft_pt_stopped(struct soft_pt *p);
+/* It came to where tracing stops for good (SDM 33.4.2.8), at that time. */
+void soft_pt_stopped(struct soft_pt *p, uint64_t ticks);
 /* ptwrite, at ip, of eight bytes (`wide`) or four. */
 void soft_pt_ptwrite(struct soft_pt *p, uint64_t ip, uint64_t value, bool wide);
 

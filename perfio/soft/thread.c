@@ -181,6 +181,14 @@ void soft_thread_entered(struct soft_thread *t)
 	account(t, &t->insn, soft_insn_end(&t->insn));
 }
 
+void soft_thread_stopped(struct soft_thread *t)
+{
+	if (!t->pt.begun)
+		return;
+	soft_cpu_take(t);
+	soft_pt_stopped(&t->pt, t->resumed);
+}
+
 void soft_thread_cut(struct soft_thread *t)
 {
 	soft_pt_cut(&t->pt, t->insn.ip);

@@ -85,6 +85,8 @@ void soft_thread_ran(struct soft_thread *t, uint64_t ip);
 void soft_thread_came(struct soft_thread *t, uint64_t ip);
 /* t->insn is a system call, which has run; its successor is the kernel's choice. */
 void soft_thread_entered(struct soft_thread *t);
+/* It came to where nothing of it is traced any more. */
+void soft_thread_stopped(struct soft_thread *t);
 /* It left user space without running t->insn. */
 void soft_thread_cut(struct soft_thread *t);
 

@@ -24,12 +24,12 @@ sys.exit(f'{found}, not {listed}' if found != {k: n for k, n in listed.items() i
 END
 }
 
-# percpu_switches DIR CPUS: of each cpu they take turns, their times rise, nobody comes who was not
+# percpu_switches FILE CPUS: of each cpu they take turns, their times rise, nobody comes who was not
 # named, and no thread changes its cpu; threads are on so many cpus at least.
 percpu_switches() {
-	"$PERF" script -i "$1/perf.data" --no-itrace --ns --show-switch-events \
-		-F pid,tid,cpu,time >"$1/switches" 2>"$1/err2" || soft_fail "$1: perf script"
-	python3 - "$1/switches" "$2" <<'END' || soft_fail "$1: its switches are no kernel's"
+	"$PERF" script -i "$1" --no-itrace --ns --show-switch-events \
+		-F pid,tid,cpu,time >switches 2>complaints || soft_fail "$1: perf script"
+	python3 - switches "$2" <<'END' || soft_fail "$1: its switches are no kernel's"
 import re, sys
 last, threads = {}, {}
 for line in open(sys.argv[1]):
@@ -62,5 +62,5 @@ percpu_witness() {
 	percpu_libipt "$1"
 	soft_say "$1/perfcmp" "$E2E/perfcmp.py" "$1/perf.data" "$1/ips" ||
 		soft_fail "$1: perf disagrees"
-	percpu_switches "$1" 1
+	percpu_switches "$1/perf.data" 1
 }

@@ -4,7 +4,8 @@
 FULL and FILTERED are folders of lists PID.TID (u64 little-endian) of two runs that execute the
 same. NAME is a range: a function, @SECTION, or FROM..TO of two symbols; or +FUNCTION to start at,
 -FUNCTION to stop at, !RANGE to stop at for good. Exit 0 when each list of FILTERED is what that
-leaves of the list of FULL; a process that is forked begins as the first one ends.
+leaves of the list of FULL; a process that is forked begins as the first one ends, a thread as one
+that has met nothing.
 
 softfilter.py where PROGRAM NAME: prints START/SIZE of it in the file, as --filter takes it.
 """
@@ -16,11 +17,11 @@ import sys
 
 def lists(folder):
     found = []
-    for name in sorted(os.listdir(folder), key=lambda n: [int(x) for x in n.split('.')]):
+    for pid, tid in sorted(tuple(map(int, name.split('.'))) for name in os.listdir(folder)):
         v = array.array('Q')
-        with open(os.path.join(folder, name), 'rb') as f:
+        with open(os.path.join(folder, f'{pid}.{tid}'), 'rb') as f:
             v.frombytes(f.read())
-        found.append(v)
+        found.append((pid == tid, v))
     return found
 
 
@@ -82,10 +83,12 @@ class Filter:
 
 
 def main(full, filtered, program, *names):
-    only = Filter(program, names)
-    want = [[ip for ip in v if only.passes(ip)] for v in lists(full)]
+    only, want = Filter(program, names), []
+    for first, v in lists(full):
+        of_it = only if first else Filter(program, names)
+        want.append([ip for ip in v if of_it.passes(ip)])
     want = [v for v in want if v]
-    got = [list(v) for v in lists(filtered)]
+    got = [list(v) for _, v in lists(filtered)]
     print(f'{len(want)} lists with {[len(v) for v in want]}, of the filter {[len(v) for v in got]}')
     for k, (a, b) in enumerate(zip(want, got)):
         for i, (x, y) in enumerate(zip(a, b)):

@@ -46,7 +46,7 @@ for mode in '' --soft-step; do
 	attach_same
 	percpu_witness "while$mode"
 done
-percpu_switches while "$(percpu_cpus)"
+percpu_switches while/perf.data "$(percpu_cpus)"
 cat while/perfcmp
 
 # SIGINT, and a command, end the recording alone.

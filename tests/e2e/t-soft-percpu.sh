@@ -29,7 +29,7 @@ for p in threads threadexec; do
 	percpu_libipt $p
 	soft_say $p/perfcmp "$E2E/perfcmp.py" $p/perf.data $p/ips || soft_fail "$p: perf disagrees"
 	soft_report $p
-	percpu_switches $p "$(percpu_cpus)"
+	percpu_switches $p/perf.data "$(percpu_cpus)"
 	"$AUXREC" info $p/perf.data | grep -q 'pairs of switches that the tracer made' ||
 		soft_fail "$p: nothing is said of what was left out"
 done
