@@ -136,3 +136,10 @@ void soft_cpu_leave(struct soft_thread *t)
 	end_stretch(c);
 	(void)change(c, NULL);
 }
+
+void soft_cpus_leave(struct soft *s)
+{
+	for (size_t i = 0; i < s->nr_cpus; i++)
+		if (s->cpus[i].on)
+			soft_cpu_leave(s->cpus[i].on);
+}

@@ -44,6 +44,8 @@ void soft_cpu_inherit(struct soft_thread *t, struct soft_thread *o);
 void soft_cpu_take(struct soft_thread *t);
 /* No more of t come. */
 void soft_cpu_leave(struct soft_thread *t);
+/* Of nobody: tracing pauses, and who leaves its cpu then, or comes, may not be told. */
+void soft_cpus_leave(struct soft *s);
 /* Packets that are written become part of the stream. */
 void soft_cpu_collect(struct soft_cpu *c);
 /* So of all cpus. */

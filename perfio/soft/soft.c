@@ -312,6 +312,7 @@ int soft_detach(struct soft *s)
 static int pause_here(void *arg)
 {
 	soft_away_all(arg);
+	soft_cpus_leave(arg);
 	return 0;
 }
 
@@ -320,7 +321,7 @@ void soft_pause(struct soft *s)
 	if (s->lane)
 		(void)soft_lane_call(s->lane, pause_here, s);
 	else
-		soft_away_all(s);
+		(void)pause_here(s);
 }
 
 static int go_on(void *arg)

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""perfcmp.py [-o] FILE... IPDIR
+"""perfcmp.py [-b] [-e] [-o] FILE... IPDIR
 
 What stock perf decodes from FILE, or from the files of one recording in turn, thread by
 thread and address by address, against the lists IPDIR/PID.TID (u64 little-endian). The perf
-binary is $PERF, or perf from PATH. With -o trace may be lost in overflows, which perf must tell:
+binary is $PERF, or perf from PATH. With -b it is the beginning of each list, with -e the end, and
+with both a piece of it, which may be nothing: of trace that was taken, or begun to be kept, in the
+middle. With -o trace may be lost in overflows, which perf must tell:
 what it decodes between two of them must be in the list, all of it, behind what was before.
 
 Exit: 0 all the same, 1 a difference or a trace error, 2 usage or nothing was compared.
@@ -103,24 +105,40 @@ def explain(want, got):
         i, j = where
 
 
+def find(listed, part, pos):
+    """Where, in bytes, from there on; or -1"""
+    raw, part = listed.tobytes(), part.tobytes()
+    pos = raw.find(part, pos)
+    while pos > 0 and pos % 8:
+        pos = raw.find(part, pos + 1)
+    return pos
+
+
 def in_parts(listed, got, cuts):
     """Is each part of got, cut there, in the list, one behind the other?"""
-    pos, raw = 0, listed.tobytes()
+    pos = 0
     for begin, end in zip([0] + cuts, cuts + [len(got)]):
-        part = got[begin:end].tobytes()
-        pos = raw.find(part, pos)
-        while pos > 0 and pos % 8:
-            pos = raw.find(part, pos + 1)
+        pos = find(listed, got[begin:end], pos)
         if pos < 0:
             return False
-        pos += len(part)
+        pos += 8 * (end - begin)
     return len(got) < len(listed) and bool(cuts)
 
 
-def main():
-    cuts = {} if '-o' in sys.argv[1:] else None
+def is_as(listed, got, cuts, options):
     if cuts is not None:
-        sys.argv.remove('-o')
+        return in_parts(listed, got, cuts)
+    if '-b' in options and '-e' in options:
+        return find(listed, got, 0) >= 0
+    return (got == listed or '-b' in options and got == listed[:len(got)] or
+            '-e' in options and got == listed[max(0, len(listed) - len(got)):])
+
+
+def main():
+    options = [a for a in sys.argv[1:] if a in ('-b', '-e', '-o')]
+    for option in options:
+        sys.argv.remove(option)
+    cuts = {} if '-o' in options else None
     if len(sys.argv) < 3:
         print('usage: perfcmp.py FILE... IPDIR', file=sys.stderr)
         return 2
@@ -143,9 +161,9 @@ def main():
     compared = 0
     for key in sorted(want.keys() | got.keys()):
         a, b = want.get(key, array.array('Q')), got.get(key, array.array('Q'))
-        same = a == b if cuts is None else in_parts(a, b, cuts.get(key, []))
+        same = is_as(a, b, None if cuts is None else cuts.get(key, []), options)
         good &= same
-        compared += len(a)
+        compared += len(a) and len(b) if options else len(a)
         print('pid %d tid %d: perf %d, listed %d, %s' %
               (*key, len(b), len(a), 'same' if same else 'different'))
         if not same and a and b and cuts is None:
