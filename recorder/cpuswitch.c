@@ -2,8 +2,8 @@
 #include "recorder/cpuswitch.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "format/abi.h"
 #include "format/le.h"
@@ -14,12 +14,22 @@ struct who {
 	uint32_t pid, tid;
 };
 
+/* What a file knows of a cpu. */
+struct told {
+	bool known; /* that he is on it */
+	struct who on;
+};
+
 struct row {
 	int cpu;
 	uint64_t id;
 	struct who traced; /* whose trace it is */
 	bool away;	   /* it is not on the cpu */
 	uint64_t last;	   /* time of the last record */
+	/* Of what a flight keeps: */
+	uint32_t owner; /* thread whose trace it is, 0: not told so far */
+	size_t begin;	/* what is kept of the cpu begins there */
+	struct told file[2];	/* the recording's, and one beside it */
 };
 
 struct cpuswitch {
@@ -147,4 +157,115 @@ int cpuswitch_turn(struct cpuswitch *c, const uint8_t *rec, size_t len, struct f
 		take_record(c, rec, to);
 	c->nr_change = 0;
 	return to->err;
+}
+
+/* ---- a flight ---- */
+
+enum { REC_SIZE = CPUSWITCH_PAIR_SIZE / 2, AT_PID = REC_SIZE - 32, AT_TIME = REC_SIZE - 24,
+       AT_CPU = REC_SIZE - 16 }; /* format/record.h */
+
+size_t cpuswitch_nr_cpus(const struct cpuswitch *c)
+{
+	return c->nr_row;
+}
+
+static struct row *row_of(struct cpuswitch *c, const uint8_t *pair)
+{
+	for (size_t i = 0; i < c->nr_row; i++)
+		if (c->row[i].cpu == (int)le_get32(pair + AT_CPU))
+			return &c->row[i];
+	return NULL;
+}
+
+static struct who who_at(const uint8_t *p)
+{
+	return (struct who){ le_get32(p), le_get32(p + 4) };
+}
+
+/* From this pair on the trace is another thread's. */
+static bool tells(struct row *r, const uint8_t *pair)
+{
+	struct who comes = who_at(pair + FMT_SWITCH_AT_NEXT_PID);
+
+	if (!comes.tid || comes.tid == r->owner)
+		return false;
+	r->owner = comes.tid;
+	return true;
+}
+
+static void find_begins(struct cpuswitch *c, const uint8_t *rec, size_t n, const uint64_t *from)
+{
+	for (size_t i = 0; i < c->nr_row; i++) {
+		c->row[i].owner = 0;
+		c->row[i].begin = 0;
+	}
+	for (size_t at = 0; at < n; at += CPUSWITCH_PAIR_SIZE) {
+		struct row *r = row_of(c, rec + at);
+
+		if (r && tells(r, rec + at) &&
+		    le_get(rec + at + REC_SIZE + AT_TIME, 8) <= from[r - c->row])
+			r->begin = at;
+	}
+}
+
+size_t cpuswitch_forget(struct cpuswitch *c, uint8_t *rec, size_t n, const uint64_t *from,
+			size_t *mark)
+{
+	size_t stay = 0, before = *mark;
+
+	find_begins(c, rec, n, from);
+	for (size_t i = 0; i < c->nr_row; i++)
+		c->row[i].owner = 0;
+	for (size_t at = 0; at < n; at += CPUSWITCH_PAIR_SIZE) {
+		struct row *r = row_of(c, rec + at);
+
+		if (at == before)
+			*mark = stay;
+		if (!r || !tells(r, rec + at) || at < r->begin)
+			continue;
+		memmove(rec + stay, rec + at, CPUSWITCH_PAIR_SIZE);
+		stay += CPUSWITCH_PAIR_SIZE;
+	}
+	if (before >= n)
+		*mark = before - n + stay;
+	return stay;
+}
+
+static void put_who(uint8_t *p, struct who w)
+{
+	le_put(p, w.pid, 4);
+	le_put(p + 4, w.tid, 4);
+}
+
+/* False: that the one who is there comes back is not to be told, as he never left. */
+static bool join(struct told *f, uint8_t *pair)
+{
+	struct who comes = who_at(pair + FMT_SWITCH_AT_NEXT_PID);
+
+	if (f->known && who_at(pair + AT_PID).tid != f->on.tid) {
+		if (comes.tid == f->on.tid)
+			return false;
+		put_who(pair + AT_PID, f->on);
+		put_who(pair + REC_SIZE + FMT_SWITCH_AT_NEXT_PID, f->on);
+	}
+	f->known = true;
+	f->on = comes;
+	return true;
+}
+
+size_t cpuswitch_join(struct cpuswitch *c, uint8_t *rec, size_t n, bool beside)
+{
+	size_t stay = 0;
+
+	for (size_t i = 0; i < c->nr_row && beside; i++)
+		c->row[i].file[true].known = false;
+	for (size_t at = 0; at < n; at += CPUSWITCH_PAIR_SIZE) {
+		struct row *r = row_of(c, rec + at);
+
+		if (r && !join(&r->file[beside], rec + at))
+			continue;
+		memmove(rec + stay, rec + at, CPUSWITCH_PAIR_SIZE);
+		stay += CPUSWITCH_PAIR_SIZE;
+	}
+	return stay;
 }

@@ -13,6 +13,7 @@
 #ifndef RECORDER_CPUSWITCH_H
 #define RECORDER_CPUSWITCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,5 +42,21 @@ int cpuswitch_change(struct cpuswitch *c, const struct cpuswitch_change *change)
  * in the order of time. The changes are forgotten. 0 or to->err. */
 __attribute__((warn_unused_result))
 int cpuswitch_turn(struct cpuswitch *c, const uint8_t *rec, size_t len, struct fmt_buf *to);
+
+/* A flight keeps what that came to, and forgets what is old: */
+
+enum { CPUSWITCH_PAIR_SIZE = 96 }; /* the two records of a pair follow each other */
+
+/* The first n bytes of such pairs are to be forgotten. Some of them stay, moved to the front: those
+ * that tell whose the trace of a cpu is from a time on, which `from` has for each cpu in the order
+ * in which they were added, and of each cpu the last one before that. How many bytes stay; *mark,
+ * a place within the n bytes or behind them, moves along. */
+size_t cpuswitch_forget(struct cpuswitch *c, uint8_t *rec, size_t n, const uint64_t *from,
+			size_t *mark);
+/* n bytes of pairs are about to be written, behind all that the recording's file has; beside: into
+ * one that has none. As some were forgotten, who leaves may not be whom the file has on the cpu:
+ * now it is. How many bytes there are then. */
+size_t cpuswitch_join(struct cpuswitch *c, uint8_t *rec, size_t n, bool beside);
+size_t cpuswitch_nr_cpus(const struct cpuswitch *c);
 
 #endif

@@ -5,12 +5,13 @@
 #include "recorder/log.h"
 #include "recorder/session.h"
 
-/* The group of the trace, or of the switches, and what else is overwritten. */
+/* The group of the trace, or of the switches, and what else is overwritten. The software source's
+ * trace stands still by itself while we are here, and of the switches none may be missed. */
 static bool is_frozen(const struct session *s, size_t ev)
 {
 	const struct pio_event *e = &s->set.ev[ev];
 
-	return !e->missing && (!ev || (e->newest && !e->leader));
+	return !e->missing && ((!ev && !s->source.soft) || (e->newest && !e->leader));
 }
 
 void flight_freeze(struct session *s, size_t i)

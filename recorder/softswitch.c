@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/softswitch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/abi.h"
 #include "format/le.h"
+#include "format/ptcut.h"
 #include "format/record.h"
 #include "recorder/session.h"
 
 enum { TRAILER_TIME = 24 }; /* from the end: format/record.h */
+enum { FIRST_LOOK = 65536 }; /* bytes of a queue, for the first PSB */
 
 /* The id that the kernel would tell switches of the cpu by. */
 static uint64_t id_on(const struct session *s, int cpu)
@@ -96,22 +99,63 @@ static bool stands(void *ctx, uint32_t tid)
 	return soft_stands(s->source.soft, (pid_t)tid);
 }
 
+/* What is kept or forgotten as one. */
 static size_t whole(const struct softswitch *w)
 {
-	return w->cpus ? FOLD_REC_SIZE + 8 : FOLD_REC_SIZE;
+	return w->cpus ? CPUSWITCH_PAIR_SIZE : FOLD_REC_SIZE;
+}
+
+/* Where the trace that queue i holds can be read from, UINT64_MAX where it cannot; 0: no memory to
+ * look for it. */
+static uint64_t trace_begins(const struct session *s, size_t i)
+{
+	uint64_t ticks = soft_ticks(s->source.soft), begin, found = UINT64_MAX;
+	struct soft_queue q;
+	size_t held = soft_queue_kept(s->source.soft, i, &q);
+
+	for (size_t n = FIRST_LOOK, seen = 0; seen < held && found == UINT64_MAX; n *= 2) {
+		struct iovec v = { malloc(n), 0 };
+
+		if (!v.iov_base)
+			return 0;
+		seen = v.iov_len = soft_queue_copy(s->source.soft, i, q.offset, v.iov_base, n);
+		if (fmt_pt_begin(&v, 1, &begin))
+			found = session_time(s, ticks - fmt_pt_ago(ticks, begin));
+		free(v.iov_base);
+	}
+	return found;
+}
+
+/* The first n bytes, but for those that tell whose the trace is: how many stay. */
+static size_t forget_by_cpu(struct session *s, size_t n)
+{
+	struct softswitch *w = &s->switches;
+	size_t nr = cpuswitch_nr_cpus(w->cpus), stay = n;
+	uint64_t *from = calloc(nr, sizeof(*from));
+
+	for (size_t i = 0; from && i < nr; i++)
+		from[i] = trace_begins(s, i);
+	if (from)
+		stay = cpuswitch_forget(w->cpus, w->kept.data, n, from, &w->told);
+	free(from);
+	return stay;
 }
 
 /* A flight forgets what is older than its rings would hold. */
-static void forget(struct softswitch *w)
+static void forget(struct session *s)
 {
+	struct softswitch *w = &s->switches;
 	size_t n = w->kept.len - w->keep;
 
-	if (w->kept.len < 2 * w->keep)
+	if (w->kept.len < w->older + 2 * w->keep)
 		return;
 	n -= n % whole(w);
-	memmove(w->kept.data, w->kept.data + n, w->kept.len - n);
-	w->kept.len -= n;
-	w->told -= w->told < n ? w->told : n;
+	if (w->cpus)
+		w->older = forget_by_cpu(s, n);
+	else
+		w->told -= w->told < n ? w->told : n;
+	memmove(w->kept.data + w->older, w->kept.data + n, w->kept.len - n);
+	w->kept.len -= n - w->older;
 }
 
 static int fold_by_cpu(struct session *s)
@@ -132,7 +176,7 @@ int softswitch_end(struct session *s)
 	if (!w->fold)
 		return 0;
 	if (w->keep)
-		forget(w);
+		forget(s);
 	else
 		fmt_buf_reset(&w->kept);
 	err = take_notes(s);
@@ -173,14 +217,35 @@ static void put_counts(struct session *s, struct fmt_buf *to)
 		fold_begin_counts(s->switches.fold);
 }
 
+/* A snapshot's, of which the first n bytes are older than it is to be. Its trace begins with a PSB
+ * before that, of the thread that was on then. */
+static size_t join_by_cpu(struct session *s, uint8_t *rec, size_t size, size_t n)
+{
+	struct softswitch *w = &s->switches;
+	size_t nr = cpuswitch_nr_cpus(w->cpus), stay = n, none = 0;
+	uint64_t *from = n ? calloc(nr, sizeof(*from)) : NULL;
+
+	for (size_t i = 0; from && i < nr; i++)
+		from[i] = s->flight.from_ns;
+	if (from)
+		stay = cpuswitch_forget(w->cpus, rec, n, from, &none);
+	free(from);
+	memmove(rec + stay, rec + n, size - n);
+	return cpuswitch_join(w->cpus, rec, size - n + stay, s->flight.own);
+}
+
 int softswitch_put_newest(struct session *s, struct fmt_buf *to)
 {
 	struct softswitch *w = &s->switches;
-	size_t at = s->flight.own ? 0 : w->told;
+	size_t first = s->flight.own ? 0 : w->told, at = first, n = to->len;
 
 	while (at < w->kept.len && time_of(w, at) < s->flight.from_ns)
 		at += whole(w);
-	fmt_put(to, w->kept.data + at, w->kept.len - at);
+	if (!w->cpus)
+		first = at;
+	fmt_put(to, w->kept.data + first, w->kept.len - first);
+	if (w->cpus && !to->err)
+		to->len = n + join_by_cpu(s, to->data + n, to->len - n, at - first);
 	if (!s->flight.own)
 		w->told = w->kept.len;
 	put_counts(s, to);

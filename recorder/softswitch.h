@@ -21,7 +21,8 @@ struct softswitch {
 	struct fmt_buf ours;	/* by cpu: the threads' switches of the round at hand */
 	struct fmt_buf kept;	/* of the round at hand; of a flight: the newest */
 	size_t told;		/* bytes of that which the file at hand has */
-	size_t keep;		/* of a flight: so many bytes at least */
+	size_t keep;		/* of a flight: so many bytes at least, */
+	size_t older;		/* and of what came before, what tells whose the trace is */
 	uint64_t taken;		/* out of the ring at hand */
 	uint64_t until;		/* all rings reach up to there: when this round began */
 	uint64_t pairs;		/* that were left out, as far as files were told */
