@@ -29,5 +29,5 @@ only 'libelf\.h|gelf\.h' 'perfio/(buildid|elfsym)\.c'
 only 'intel-pt\.h' 'perfio/soft/ptput\.c|recorder/decode/[a-z_]*\.[ch]'
 only 'zstd\.h' 'format/(unz|zip)\.c'
 only '(traceevent/)?event-parse\.h' 'recorder/tepfields\.c'
-only 'Zydis/.*' 'perfio/soft/(insn|opdecode)\.[ch]'
+only 'Zydis/.*' 'perfio/soft/(insn|opdecode|stubdecode|isa)\.[ch]'
 exit $bad

@@ -13,7 +13,7 @@
 
 /* Instructions in a row, before the thread itself runs some: a loop of nothing else must still
  * meet its signals. */
-enum { CARRY_MAX = 4096 };
+enum { CARRY_MAX = 16384 };
 /* Instructions that may share a time. */
 enum { SAME_TIME = 64 };
 
@@ -64,12 +64,28 @@ static bool run(struct carry *c)
 
 static bool begin(struct soft *s, struct soft_thread *t)
 {
+	bool alone;
+
 	if (!s->view)
 		s->view = soft_view_new();
 	if (!s->view)
 		return false;
-	soft_view_open(s->view, t->mem, t->tid, soft_quiesce(s, t));
+	if (!s->stubs && !s->no_stubs)
+		s->stubs = soft_stubs_new();
+	s->no_stubs = !s->stubs;
+	alone = soft_quiesce(s, t);
+	soft_view_open(s->view, t->mem, t->tid, alone, alone && soft_all_still(s, t));
+	if (s->stubs)
+		soft_stubs_open(s->stubs, t->tid);
 	return true;
+}
+
+static int end(struct soft *s)
+{
+	const int err = s->stubs ? soft_stubs_close(s->stubs) : 0;
+	const int err2 = soft_view_close(s->view);
+
+	return err ? err : err2;
 }
 
 /*
@@ -106,6 +122,16 @@ static bool refuse_write(void *arg, uint64_t addr, const void *from, size_t n)
 	return false;
 }
 
+static bool refuse_owned(void *arg, uint64_t addr, size_t n, bool write, bool locked)
+{
+	(void)arg;
+	(void)addr;
+	(void)n;
+	(void)write;
+	(void)locked;
+	return false;
+}
+
 int soft_carry(struct soft *s, struct soft_thread *t)
 {
 	struct carry c = { .s = s, .t = t };
@@ -121,9 +147,11 @@ int soft_carry(struct soft *s, struct soft_thread *t)
 	err = soft_regs(t);
 	if (err || (!s->userfaults && !begin(s, t)))
 		return err;
-	c.mem = s->userfaults ? (struct soft_access){ refuse_read, refuse_write, NULL } :
-		(struct soft_access){ soft_view_read, soft_view_write, s->view };
+	c.mem = s->userfaults ?
+		(struct soft_access){ refuse_read, refuse_write, refuse_owned, NULL, NULL } :
+		(struct soft_access){ soft_view_read, soft_view_write, soft_view_owned, s->view,
+				      s->stubs };
 	while (soft_branch_is(&t->insn) ? one(&c) : run(&c))
 		;
-	return s->userfaults ? 0 : soft_view_close(s->view);
+	return s->userfaults ? 0 : end(s);
 }

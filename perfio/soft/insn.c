@@ -2,12 +2,13 @@
 #include "perfio/soft/insn.h"
 #include "perfio/soft/mem.h"
 #include "perfio/soft/opdecode.h"
+#include "perfio/soft/stubdecode.h"
 
 #include <Zydis/Zydis.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { CACHE_BITS = 14 };
+enum { CACHE_BITS = 15 };
 
 static enum soft_class branch(const ZydisDecodedInstruction *z, enum soft_class direct,
 			      enum soft_class indirect)
@@ -117,50 +118,75 @@ static uint8_t condition(const ZydisDecodedInstruction *z)
 	return z->opcode & 15;
 }
 
-static uint8_t segment(const ZydisDecodedInstruction *z)
+static uint8_t reg_number(ZydisRegister reg)
 {
-	if (z->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_FS)
+	switch (reg) {
+	case ZYDIS_REGISTER_NONE:
+		return SOFT_REG_NONE;
+	case ZYDIS_REGISTER_RIP:
+	case ZYDIS_REGISTER_EIP:
+		return SOFT_REG_RIP;
+	case ZYDIS_REGISTER_FS:
 		return SOFT_REG_FS;
-	return z->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS ? SOFT_REG_GS : SOFT_REG_NONE;
+	case ZYDIS_REGISTER_GS:
+		return SOFT_REG_GS;
+	default:
+		return (uint8_t)ZydisRegisterGetId(reg);
+	}
 }
 
-/* Forms of addresses: SDM vol. 2A, 2.1.5 and 2.2.1. */
-static void operand(struct soft_operand *ret, const ZydisDecodedInstruction *z)
+/* Of other segments, the base is 0: SDM vol. 1, 3.3.4. */
+static uint8_t segment(ZydisRegister reg)
 {
-	const unsigned mod = z->raw.modrm.mod, rm = z->raw.modrm.rm;
-	const unsigned b = z->raw.rex.B * 8u, x = z->raw.rex.X * 8u;
-	struct soft_operand o = { .memory = mod != 3, .narrow = z->address_width == 32,
-				  .base = (uint8_t)(b + rm),
-				  .index = SOFT_REG_NONE, .seg = segment(z),
-				  .disp = (int32_t)z->raw.disp.value };
+	return reg == ZYDIS_REGISTER_FS || reg == ZYDIS_REGISTER_GS ? reg_number(reg)
+								    : SOFT_REG_NONE;
+}
 
-	if (o.memory && rm == 4) {
-		o.base = (uint8_t)(b + z->raw.sib.base);
-		if (x + z->raw.sib.index != 4)
-			o.index = (uint8_t)(x + z->raw.sib.index);
-		o.scale = z->raw.sib.scale;
-		if (!mod && z->raw.sib.base == 5)
-			o.base = SOFT_REG_NONE;
-	} else if (!mod && rm == 5) {
-		o.base = SOFT_REG_RIP;
-	}
-	*ret = o;
+/* The memory among the operands that are written down, or the first of them. */
+static void operand(struct soft_operand *ret, const ZydisDecodedInstruction *z,
+		    const ZydisDecodedOperand *arg)
+{
+	const ZydisDecodedOperand *o = arg;
+
+	*ret = (struct soft_operand){ .base = SOFT_REG_NONE };
+	for (unsigned k = 0; k < z->operand_count_visible; k++)
+		if (arg[k].type == ZYDIS_OPERAND_TYPE_MEMORY)
+			o = &arg[k];
+	if (!z->operand_count_visible)
+		return;
+	if (o->type == ZYDIS_OPERAND_TYPE_REGISTER)
+		ret->base = reg_number(o->reg.value);
+	if (o->type != ZYDIS_OPERAND_TYPE_MEMORY)
+		return;
+	*ret = (struct soft_operand){
+		.memory = true,
+		.narrow = z->address_width == 32,
+		.base = reg_number(o->mem.base),
+		.index = reg_number(o->mem.index),
+		.seg = segment(o->mem.segment),
+		.scale = (uint8_t)(o->mem.scale ? __builtin_ctz(o->mem.scale) : 0),
+		.disp = (int32_t)o->mem.disp.value,
+	};
 }
 
 /* lea only computes: segments do not count. */
 static void carried(struct soft_insn *i, const ZydisDecodedInstruction *z,
-		    const ZydisDecodedOperand *arg)
+		    const ZydisDecodedOperand *arg, const uint8_t *p)
 {
+	struct soft_stub stub;
+
 	soft_op_decode(&i->op, z, arg);
+	if (i->op.what == SOFT_LEFT && soft_stub_decode(&stub, z, arg, p))
+		i->op = (struct soft_op){ .what = SOFT_STUB, .stub = stub };
 	if (i->op.what == SOFT_LEFT)
 		return;
-	operand(&i->from, z);
+	operand(&i->from, z, arg);
 	if (i->op.what == SOFT_LEA)
 		i->from.seg = SOFT_REG_NONE;
 }
 
 static void depends(struct soft_insn *i, const ZydisDecodedInstruction *z,
-		    const ZydisDecodedOperand *arg)
+		    const ZydisDecodedOperand *arg, const uint8_t *p)
 {
 	i->sized = sized(z);
 	i->loads_flags = loads_flags(z);
@@ -175,10 +201,11 @@ static void depends(struct soft_insn *i, const ZydisDecodedInstruction *z,
 	case SOFT_CALL_IND:
 	case SOFT_PTWRITE:
 		i->wide = z->raw.rex.W;
-		operand(&i->from, z);
+		operand(&i->from, z, arg);
 		break;
 	case SOFT_OTHER:
-		carried(i, z, arg);
+	case SOFT_REP:
+		carried(i, z, arg, p);
 		break;
 	default:
 		break;
@@ -200,7 +227,7 @@ void soft_insn_decode(struct soft_insn *ret, uint64_t ip, const uint8_t *p, size
 		if (z.raw.imm[0].is_relative)
 			i.rel = (int32_t)z.raw.imm[0].value.s;
 		i.legacy = z.mnemonic == ZYDIS_MNEMONIC_INT;
-		depends(&i, &z, arg);
+		depends(&i, &z, arg, p);
 	}
 	*ret = i;
 }

@@ -63,7 +63,7 @@ struct soft_insn {
 	uint8_t cond;  /* JCC: enum soft_cond */
 	uint16_t pops; /* RET: bytes beside the address */
 	struct soft_operand from; /* JMP_IND, CALL_IND, PTWRITE, and of `op` */
-	struct soft_op op;	  /* OTHER */
+	struct soft_op op;	  /* OTHER, REP */
 };
 
 /* Decode n bytes found at ip. */

@@ -3,6 +3,7 @@
 #include "perfio/soft/alu.h"
 #include "perfio/soft/insn.h"
 #include "perfio/soft/regs.h"
+#include "perfio/soft/string.h"
 
 /* One instruction on its way: what it reads is read, and what it writes not yet written. */
 struct work {
@@ -212,6 +213,11 @@ static bool carry_out(const struct work *w)
 	case SOFT_DIV:
 	case SOFT_IDIV:
 		return compute_wide(w);
+	case SOFT_MOVS:
+	case SOFT_STOS:
+		return soft_string_run(w->op, w->r, w->m);
+	case SOFT_STUB:
+		return w->m->stubs && soft_stub_run(w->m->stubs, w->i, w->r, w->m);
 	default:
 		return compute(w);
 	}

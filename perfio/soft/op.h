@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Instructions on general registers and memory that can be carried out in a stopped thread's
- * place, as branches are (branch.h). A stop costs as much as hundreds of them.
- *
- * Left to the CPU: whatever touches other registers, locks memory, repeats, or is rare.
+ * Instructions that can be carried out in a stopped thread's place, as branches are (branch.h). A
+ * stop costs as much as hundreds of them. What is common is done here, the rest as stub.h tells.
  */
 #ifndef PERFIO_SOFT_OP_H
 #define PERFIO_SOFT_OP_H
+
+#include "perfio/soft/stub.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -66,6 +66,12 @@ enum soft_what {
 	SOFT_IMUL_WIDE,
 	SOFT_DIV,
 	SOFT_IDIV,
+
+	/* string.h; to.size is that of a round */
+	SOFT_MOVS,
+	SOFT_STOS,
+
+	SOFT_STUB, /* stub.h */
 };
 
 enum soft_arg_kind { SOFT_ARG_NONE, SOFT_ARG_REG, SOFT_ARG_HIGH, SOFT_ARG_MEM, SOFT_ARG_IMM };
@@ -80,9 +86,15 @@ struct soft_arg {
 struct soft_op {
 	uint8_t what;		 /* enum soft_what */
 	uint8_t cond;		 /* SETCC, CMOV: 0 to 15 of enum soft_cond */
-	struct soft_arg to, by;	 /* `by` is no memory where `to` is */
-	bool three;		 /* IMUL: to = by * imm */
-	int64_t imm;		 /* of the SOFT_ARG_IMM; of an IMUL of three */
+	union {
+		struct {
+			struct soft_arg to, by;	 /* `by` is no memory where `to` is */
+			bool three;		 /* IMUL: to = by * imm */
+			bool repeats;		 /* MOVS, STOS: rcx times */
+			int64_t imm;		 /* of the SOFT_ARG_IMM; of an IMUL of three */
+		};
+		struct soft_stub stub; /* STUB */
+	};
 };
 
 /*

@@ -37,6 +37,30 @@ static enum soft_what conditional(const ZydisDecodedInstruction *z)
 	}
 }
 
+/* SDM vol. 2D, table A-2: of all mnemonics, movsd is that of a move of vectors, too. Through fs and
+ * gs, nobody moves. */
+static bool string(struct soft_op *op, const ZydisDecodedInstruction *z)
+{
+	if (z->opcode_map != ZYDIS_OPCODE_MAP_DEFAULT || z->attributes & ZYDIS_ATTRIB_HAS_SEGMENT)
+		return false;
+	switch (z->opcode) {
+	case 0xa4:
+	case 0xa5:
+		op->what = SOFT_MOVS;
+		break;
+	case 0xaa:
+	case 0xab:
+		op->what = SOFT_STOS;
+		break;
+	default:
+		return false;
+	}
+	op->to.size = z->opcode & 1 ? (uint8_t)(z->operand_width / 8) : 1;
+	op->repeats = z->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
+				       ZYDIS_ATTRIB_HAS_REPNE);
+	return true;
+}
+
 static enum soft_what what(const ZydisDecodedInstruction *z)
 {
 	for (size_t k = 0; k < sizeof(table) / sizeof(table[0]); k++)
@@ -142,6 +166,10 @@ void soft_op_decode(struct soft_op *ret, const ZydisDecodedInstruction *z,
 	if (z->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY || z->address_width != 64 ||
 	    z->attributes & ZYDIS_ATTRIB_HAS_LOCK)
 		return;
+	if (string(&op, z)) {
+		*ret = op;
+		return;
+	}
 	if (op.what == SOFT_IMUL && z->operand_count_visible == 1)
 		op.what = SOFT_IMUL_WIDE;
 	if (op.what == SOFT_EXTEND || op.what == SOFT_SPREAD || op.what == SOFT_LEAVE)

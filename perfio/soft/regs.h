@@ -18,16 +18,24 @@ enum {
 	SOFT_ZF = 1 << 6,
 	SOFT_SF = 1 << 7,
 	SOFT_TF = 1 << 8,
+	SOFT_DF = 1 << 10,
 	SOFT_OF = 1 << 11,
 	SOFT_ARITHMETIC = SOFT_CF | SOFT_PF | SOFT_AF | SOFT_ZF | SOFT_SF | SOFT_OF,
 };
 
+struct soft_stubs;
+
 /* The program's memory, with the program's own rights. False: the access would fault, and
- * nothing was written. n: 1, 2, 4 or 8. */
+ * nothing was written. n: 1, 2, 4 or 8; more only of what is owned. */
 struct soft_access {
 	bool (*read)(void *arg, uint64_t addr, void *to, size_t n);
 	bool (*write)(void *arg, uint64_t addr, const void *from, size_t n);
+	/* All n bytes are there to be read (and written), and nobody else sees or changes them
+	 * until the caller lets things go on; `locked`: nor does the kernel, for another thread.
+	 * All in one page, or it is false. */
+	bool (*owned)(void *arg, uint64_t addr, size_t n, bool write, bool locked);
 	void *arg;
+	struct soft_stubs *stubs; /* opened for the thread; or NULL */
 };
 
 /* rax 0 to r15 15 (enum soft_reg). */

@@ -112,6 +112,7 @@ void soft_free(struct soft *s)
 	soft_notes_done(&s->notes);
 	soft_cpus_done(s);
 	soft_view_free(s->view);
+	soft_stubs_free(s->stubs);
 	free(s->ip_log);
 	free(s);
 }

@@ -10,9 +10,10 @@
  * The caller alternates soft_run() and the draining of queues; nothing runs behind its back.
  *
  * A thread runs up to the next branch, where a breakpoint (int3) stands. The branch is carried out
- * in its registers, and so is all that follows up to an instruction that needs the CPU: one of
- * vectors, of the kernel, one that locks memory. Breakpoints are for code of files that the program
- * cannot write; in other code, and with `step` everywhere, what needs the CPU is stepped.
+ * in its registers, and so is all that follows up to an instruction that only the thread can run:
+ * one of the kernel, or whose memory others see, too, or that is as rare as cpuid. Breakpoints are
+ * for code of files that the program cannot write; in other code, and with `step` everywhere, those
+ * are stepped.
  *
  * What a program can notice: it runs hundreds of times slower (with `step`, thousands), so that
  * its timers fire early; with `pin` it has one cpu (with `per_cpu`, each thread has one); where it

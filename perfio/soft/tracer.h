@@ -10,6 +10,7 @@
 #include "perfio/soft/pin.h"
 #include "perfio/soft/soft.h"
 #include "perfio/soft/thread.h"
+#include "perfio/soft/stub.h"
 #include "perfio/soft/view.h"
 
 #include <sys/ptrace.h>
@@ -31,7 +32,9 @@ struct soft {
 	struct soft_notes notes;
 	struct soft_cpu *cpus; /* the first is the tracer's */
 	size_t nr_cpus, next_cpu;
-	struct soft_view *view; /* carry.c's */
+	struct soft_view *view; /* carry.c's, as: */
+	struct soft_stubs *stubs;
+	bool no_stubs;
 	struct soft_thread **all; /* in order of birth; the index is the queue's number */
 	size_t nr, cap;
 	struct soft_thread **live; /* those not SOFT_GONE; as much room as in `all` */

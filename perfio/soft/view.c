@@ -8,13 +8,16 @@
 #include <string.h>
 #include <sys/uio.h>
 
-enum { PAGE = 4096, SLOTS = 64 };
+enum { PAGE = 4096, WAYS = 2, SETS = 128, SLOTS = SETS * WAYS };
+/* Pages that are fetched in one call. */
+enum { TOGETHER = 64 };
 /* Stretches of written bytes that are written back in one call. */
 enum { PIECES = 64 };
 
 struct page {
 	uint64_t addr;
 	bool there, written;
+	bool used; /* among soft_view.used */
 	uint8_t v[PAGE];
 	uint64_t changed[PAGE / 64]; /* set of bytes */
 };
@@ -22,11 +25,13 @@ struct page {
 struct soft_view {
 	struct soft_mem *mem;
 	pid_t tid;
-	bool alone;
+	bool alone, still;
 	struct page page[SLOTS];
-	uint8_t used[SLOTS]; /* slots that are `there` */
+	uint8_t latest[SETS]; /* the way that was asked for last */
+	uint8_t used[SLOTS]; /* slots that are or were `there` since it was empty */
 	int nr_used;
-	uint8_t last[SLOTS]; /* those that were, when it was emptied: likely to be wanted again */
+	/* The latest of them, when it was emptied: likely to be wanted again. */
+	uint8_t last[TOGETHER];
 	int nr_last;
 	uint64_t last_of; /* soft_mem.serial */
 	int err; /* of the first failure to write back */
@@ -42,11 +47,12 @@ void soft_view_free(struct soft_view *v)
 	free(v);
 }
 
-void soft_view_open(struct soft_view *v, struct soft_mem *m, pid_t tid, bool alone)
+void soft_view_open(struct soft_view *v, struct soft_mem *m, pid_t tid, bool alone, bool still)
 {
 	v->mem = m;
 	v->tid = tid;
 	v->alone = alone;
+	v->still = still;
 	v->err = 0;
 }
 
@@ -127,10 +133,12 @@ static void empty(struct soft_view *v)
 	for (int k = 0; k < v->nr_used; k++)
 		write_back(v, &v->page[v->used[k]], &p);
 	send(v, &p);
-	for (int k = 0; k < v->nr_used; k++)
+	for (int k = 0; k < v->nr_used; k++) {
 		forget(&v->page[v->used[k]]);
-	memcpy(v->last, v->used, sizeof(v->last));
-	v->nr_last = v->nr_used;
+		v->page[v->used[k]].used = false;
+	}
+	v->nr_last = v->nr_used < TOGETHER ? v->nr_used : TOGETHER;
+	memcpy(v->last, v->used + v->nr_used - v->nr_last, (size_t)v->nr_last);
 	v->last_of = v->mem->serial;
 	v->nr_used = 0;
 }
@@ -146,13 +154,31 @@ static void is_there(struct soft_view *v, struct page *g, uint64_t base)
 	soft_plants_overlay(&v->mem->plants, base, g->v, PAGE);
 	g->addr = base;
 	g->there = true;
+}
+
+static void use(struct soft_view *v, struct page *g)
+{
+	if (g->used)
+		return;
+	g->used = true;
 	v->used[v->nr_used++] = (uint8_t)(g - v->page);
+}
+
+/* Its slot is wanted for another. */
+static void give_up(struct soft_view *v, struct page *g)
+{
+	struct pieces p;
+
+	p.nr = p.bytes = 0;
+	write_back(v, g, &p);
+	send(v, &p);
+	forget(g);
 }
 
 /* Most calls that read one page are as dear as those that read some. */
 static void load_last(struct soft_view *v)
 {
-	struct iovec here[SLOTS], there[SLOTS];
+	struct iovec here[TOGETHER], there[TOGETHER];
 	size_t nr = 0;
 	ssize_t got;
 
@@ -169,17 +195,56 @@ static void load_last(struct soft_view *v)
 						 offsetof(struct page, v));
 
 		is_there(v, g, g->addr);
+		use(v, g);
 	}
 }
 
-static struct page *fill(struct soft_view *v, struct page *g, uint64_t base)
+static bool has(const struct page *g, uint64_t base)
 {
+	return g->there && g->addr == base;
+}
+
+static size_t set_of(uint64_t base)
+{
+	return (base / PAGE ^ base / PAGE / SETS) % SETS;
+}
+
+/* The page or NULL. */
+static struct page *find(struct soft_view *v, uint64_t base)
+{
+	const size_t set = set_of(base);
+	struct page *g = &v->page[set * WAYS];
+
+	if (has(g + v->latest[set], base))
+		return g + v->latest[set];
+	if (!has(g + !v->latest[set], base))
+		return NULL;
+	v->latest[set] = !v->latest[set];
+	return g + v->latest[set];
+}
+
+/* The slot of its set that was not asked for last. */
+static struct page *take_slot(struct soft_view *v, uint64_t base)
+{
+	const size_t set = set_of(base);
+
+	v->latest[set] = !v->latest[set];
+	return &v->page[set * WAYS + v->latest[set]];
+}
+
+static struct page *fill(struct soft_view *v, uint64_t base)
+{
+	struct page *g;
+
 	if (!v->nr_used)
 		load_last(v);
-	if (g->there && g->addr == base)
+	g = find(v, base);
+	if (g)
 		return g;
+	g = take_slot(v, base);
 	if (g->there)
-		empty(v);
+		give_up(v, g);
+	use(v, g);
 	if (!load(v, base, g->v, PAGE))
 		return NULL;
 	is_there(v, g, base);
@@ -199,18 +264,17 @@ static bool kept(const struct soft_view *v, const struct soft_area *a, bool writ
 static struct page *page_of(struct soft_view *v, uint64_t addr, size_t n, bool write)
 {
 	const uint64_t base = addr & ~(uint64_t)(PAGE - 1);
-	const size_t slot = (base / PAGE ^ base / PAGE / SLOTS) % SLOTS;
 	const struct soft_area *a;
-	struct page *g = &v->page[slot];
+	struct page *g = find(v, base);
 
 	if (addr + n - 1 > base + PAGE - 1)
 		return NULL;
-	if (g->there && g->addr == base && (!write || g->written))
+	if (g && (!write || g->written))
 		return g;
 	a = soft_mem_private(v->mem, addr);
 	if (!kept(v, a, write))
 		return NULL;
-	return fill(v, g, base);
+	return fill(v, base);
 }
 
 bool soft_view_read(void *arg, uint64_t addr, void *to, size_t n)
@@ -228,6 +292,13 @@ bool soft_view_read(void *arg, uint64_t addr, void *to, size_t n)
 		return false;
 	soft_plants_overlay(&v->mem->plants, addr, to, n);
 	return true;
+}
+
+bool soft_view_owned(void *arg, uint64_t addr, size_t n, bool write, bool locked)
+{
+	struct soft_view *v = arg;
+
+	return (v->still || !locked) && page_of(v, addr, n, write);
 }
 
 bool soft_view_write(void *arg, uint64_t addr, const void *from, size_t n)

@@ -100,3 +100,17 @@ bool soft_quiesce(struct soft *s, const struct soft_thread *t)
 	}
 	return all;
 }
+
+bool soft_all_still(const struct soft *s, const struct soft_thread *t)
+{
+	if (t->mem->refs == 1)
+		return true;
+	for (size_t i = 0; i < s->nr_live; i++) {
+		const struct soft_thread *o = s->live[i];
+
+		if (o != t && o->mem == t->mem && !o->parked &&
+		    !(o->stashed && WIFSTOPPED(o->stash)))
+			return false;
+	}
+	return true;
+}

@@ -33,7 +33,7 @@ static bool poke(void *arg, uint64_t addr, const void *from, size_t n)
 static bool both(struct onestep *w, const char *words, const uint8_t *code, size_t n,
 		 const struct user_regs_struct *r)
 {
-	const struct soft_access m = { peek, poke, w };
+	const struct soft_access m = { .read = peek, .write = poke, .arg = w };
 	struct user_regs_struct ours = *r, cpus = *r;
 	uint64_t top = 0, pushed = 0, word[2] = { 0 };
 	struct soft_insn i;

@@ -13,6 +13,7 @@
 #include "perfio/soft/insn.h"
 #include "perfio/soft/op.h"
 #include "perfio/soft/regs.h"
+#include "tests/unit/drawn.h"
 #include "tests/unit/onestep.h"
 #include "tests/unit/softrun.h"
 
@@ -21,34 +22,6 @@
 
 /* So many instructions; and at least so many of each kind. */
 enum { DRAWN = 80000, EACH = 10 };
-
-static uint64_t seed;
-
-static uint64_t draw(void)
-{
-	seed ^= seed << 13; /* G. Marsaglia, Xorshift RNGs, J. Stat. Software 8(14) */
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
-}
-
-static unsigned below(unsigned n)
-{
-	return (unsigned)(draw() >> 16) % n;
-}
-
-/* What is near the edges of some size, or anything. */
-static uint64_t number(void)
-{
-	static const uint64_t edge[] = {
-		0, 1, 2, 7, 31, 32, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff,
-		0x7fffffff, 0x80000000, 0xffffffff, INT64_MAX, (uint64_t)INT64_MAX + 1,
-		UINT64_MAX, UINT64_MAX - 1,
-	};
-	unsigned k = below(40);
-
-	return k < sizeof(edge) / sizeof(edge[0]) ? edge[k] : draw();
-}
 
 /* The data of the child, and what becomes of them here. */
 struct data {
@@ -75,20 +48,28 @@ static bool poke(void *arg, uint64_t addr, const void *from, size_t n)
 	return true;
 }
 
+static bool owned(void *arg, uint64_t addr, size_t n, bool write, bool locked)
+{
+	(void)arg;
+	(void)write;
+	(void)locked;
+	return onestep_data(addr, n);
+}
+
 static struct user_regs_struct registers(const struct onestep *w)
 {
 	struct user_regs_struct r = w->first;
 
 	for (unsigned k = 0; k < 16; k++)
-		*soft_reg(&r, k) = number();
+		*soft_reg(&r, k) = drawn_number();
 	r.orig_rax = UINT64_MAX;
 	r.rip = ONESTEP_CODE + 1024;
-	r.rsp = ONESTEP_MIDDLE + 8 * below(64);
-	if (below(2))
-		r.rbp = ONESTEP_MIDDLE + 8 * below(64);
-	if (below(2)) /* a dividend of one register */
+	r.rsp = ONESTEP_MIDDLE + 8 * drawn_below(64);
+	if (drawn_below(2))
+		r.rbp = ONESTEP_MIDDLE + 8 * drawn_below(64);
+	if (drawn_below(2)) /* a dividend of one register */
 		r.rdx = (int64_t)r.rax < 0 ? UINT64_MAX : 0;
-	r.eflags = 0x202 | (draw() & SOFT_ARITHMETIC);
+	r.eflags = 0x202 | (drawn() & SOFT_ARITHMETIC);
 	return r;
 }
 
@@ -99,7 +80,8 @@ static const uint8_t one[] = {
 	0x24, 0x25, 0x28, 0x29, 0x2a, 0x2b, 0x2c, 0x2d, 0x30, 0x31, 0x32, 0x33, 0x34, 0x35,
 	0x38, 0x39, 0x3a, 0x3b, 0x3c, 0x3d, 0x50, 0x53, 0x54, 0x57, 0x58, 0x5b, 0x5c, 0x5f,
 	0x63, 0x68, 0x69, 0x6a, 0x6b, 0x80, 0x81, 0x83, 0x84, 0x85, 0x86, 0x87, 0x88, 0x89,
-	0x8a, 0x8b, 0x8d, 0x90, 0x91, 0x97, 0x98, 0x99, 0xa8, 0xa9, 0xb0, 0xb4, 0xb8, 0xbf,
+	0x8a, 0x8b, 0x8d, 0x90, 0x91, 0x97, 0x98, 0x99, 0xa4, 0xa5, 0xa8, 0xa9,
+	0xaa, 0xab, 0xb0, 0xb4, 0xb8, 0xbf,
 	0xc0, 0xc1, 0xc6, 0xc7, 0xc9, 0xd0, 0xd1, 0xd2, 0xd3, 0xf6, 0xf7, 0xfe, 0xff,
 };
 static const uint8_t two[] = {
@@ -114,30 +96,53 @@ static void bytes(uint8_t code[16])
 {
 	size_t n = 0;
 
-	if (!below(4))
+	if (!drawn_below(4))
 		code[n++] = 0x66;
-	if (!below(12))
-		code[n++] = below(2) ? 0xf3 : 0xf2;
-	if (!below(16))
-		code[n++] = below(2) ? 0x64 : 0x65;
-	if (below(2))
-		code[n++] = (uint8_t)(0x40 | below(16));
-	if (below(3)) {
-		code[n++] = one[below(sizeof(one))];
+	if (!drawn_below(12))
+		code[n++] = drawn_below(2) ? 0xf3 : 0xf2;
+	if (!drawn_below(16))
+		code[n++] = drawn_below(2) ? 0x64 : 0x65;
+	if (drawn_below(2))
+		code[n++] = (uint8_t)(0x40 | drawn_below(16));
+	if (drawn_below(3)) {
+		code[n++] = one[drawn_below(sizeof(one))];
 	} else {
 		code[n++] = 0x0f;
-		code[n++] = two[below(sizeof(two))];
+		code[n++] = two[drawn_below(sizeof(two))];
 	}
 	while (n < 16)
-		code[n++] = (uint8_t)draw();
+		code[n++] = (uint8_t)drawn();
+}
+
+/* Those of stub.h have a test of their own. */
+static bool is_op(const struct soft_insn *i)
+{
+	return i->op.what != SOFT_LEFT && i->op.what != SOFT_STUB;
+}
+
+static bool is_string(const struct soft_insn *i)
+{
+	return i->op.what == SOFT_MOVS || i->op.what == SOFT_STOS;
+}
+
+/* Where both are, that may overlap. */
+static void aim_string(struct user_regs_struct *r)
+{
+	r->rdi = ONESTEP_MIDDLE - 512 + drawn_below(1024);
+	r->rsi = r->rdi - 64 + drawn_below(128);
+	r->rcx = drawn_below(40);
+	if (drawn_below(2))
+		r->eflags |= SOFT_DF;
 }
 
 /* Choose a register so that the operand lies within the data. False: none can be. */
 static bool aim(const struct soft_insn *i, struct user_regs_struct *r)
 {
 	const struct soft_operand *o = &i->from;
-	const uint64_t to = ONESTEP_MIDDLE - 512 + below(1024);
+	const uint64_t to = ONESTEP_MIDDLE - 512 + drawn_below(1024);
 
+	if (is_string(i))
+		aim_string(r);
 	if (i->op.to.kind != SOFT_ARG_MEM && i->op.by.kind != SOFT_ARG_MEM)
 		return true;
 	if (o->base < 16)
@@ -149,7 +154,8 @@ static bool aim(const struct soft_insn *i, struct user_regs_struct *r)
 static bool both(struct onestep *w, struct data *d, const struct soft_insn *i,
 		 const uint8_t *code, const struct user_regs_struct *r)
 {
-	const struct soft_access m = { peek, poke, d };
+	const struct soft_access m = { .read = peek, .write = poke, .owned = owned,
+				       .arg = d };
 	struct user_regs_struct ours = *r, cpus = *r;
 	uint8_t after[ONESTEP_SIZE];
 	char words[80];
@@ -165,8 +171,10 @@ static bool both(struct onestep *w, struct data *d, const struct soft_insn *i,
 	}
 	assert_true(onestep_write(w, r->rip, code, 16));
 	assert_true(onestep_write(w, ONESTEP_DATA, d->first, sizeof(d->first)));
-	if (!onestep_run(w, &cpus))
-		fail_msg("%s: the cpu faults", words);
+	do
+		if (!onestep_run(w, &cpus))
+			fail_msg("%s: the cpu faults", words);
+	while (i->cls == SOFT_REP && cpus.rip == r->rip);
 	onestep_same(words, &ours, &cpus);
 	assert_true(onestep_read(w, ONESTEP_DATA, after, sizeof(after)));
 	if (memcmp(after, d->v, sizeof(after)))
@@ -181,27 +189,26 @@ static void each_does_what_the_cpu_does(void **state)
 		"cmov", "extend", "spread", "add", "or", "adc", "sbb", "and", "sub", "xor",
 		"cmp", "test", "rol", "ror", "shl", "shr", "sar", "imul", "bt", "bts", "btr",
 		"btc", "bsf", "bsr", "tzcnt", "lzcnt", "popcnt", "inc", "dec", "not", "neg",
-		"bswap", "mul", "imul wide", "div", "idiv",
+		"bswap", "mul", "imul wide", "div", "idiv", "movs", "stos",
 	};
-	unsigned done[SOFT_IDIV + 1] = { 0 };
+	unsigned done[SOFT_STOS + 1] = { 0 };
 	struct onestep *w = *state;
 	static struct data d;
 
-	assert_int_equal(sizeof(name) / sizeof(name[0]), SOFT_IDIV + 1);
+	assert_int_equal(sizeof(name) / sizeof(name[0]), SOFT_STOS + 1);
 	for (unsigned k = 0; k < DRAWN; k++) {
 		struct user_regs_struct r = registers(w);
 		struct soft_insn i;
 		uint8_t code[16];
 
-		for (size_t b = 0; b < sizeof(d.first); b += 8)
-			memcpy(d.first + b, &(uint64_t){ number() }, 8);
+		drawn_bytes(d.first, sizeof(d.first));
 		do {
 			bytes(code);
 			soft_insn_decode(&i, r.rip, code, sizeof(code));
-		} while (i.cls != SOFT_OTHER || i.op.what == SOFT_LEFT || !aim(&i, &r));
+		} while ((i.cls != SOFT_OTHER && i.cls != SOFT_REP) || !is_op(&i) || !aim(&i, &r));
 		done[i.op.what] += both(w, &d, &i, code, &r);
 	}
-	for (unsigned what = SOFT_LEFT + 1; what <= SOFT_IDIV; what++)
+	for (unsigned what = SOFT_LEFT + 1; what <= SOFT_STOS; what++)
 		if (done[what] < EACH)
 			fail_msg("%s: only %u times", name[what], done[what]);
 }
@@ -212,7 +219,7 @@ static void left(const char *words, const uint8_t *code, size_t n)
 
 	soft_insn_decode(&i, ONESTEP_CODE, code, n);
 	assert_int_equal(i.len, n);
-	if (i.op.what != SOFT_LEFT)
+	if (is_op(&i))
 		fail_msg("%s is not left to the CPU", words);
 }
 
@@ -233,7 +240,9 @@ static void what_is_more_than_that_is_left_to_the_cpu(void **state)
 	LEFT("pop to memory", 0x8f, 0x00);
 	LEFT("movups", 0x0f, 0x10, 0x00);
 	LEFT("movd", 0x66, 0x0f, 0x6e, 0xc0);
-	LEFT("movsb", 0xa4);
+	LEFT("movsb from fs", 0x64, 0xa4);
+	LEFT("lodsb", 0xac);
+	LEFT("rep scasb", 0xf3, 0xae);
 	LEFT("popf", 0x9d);
 	LEFT("std", 0xfd);
 	LEFT("rdtsc", 0x0f, 0x31);
@@ -309,6 +318,5 @@ int main(void)
 		puts("ptrace(2) is not permitted here");
 		return 77;
 	}
-	seed = 88172645463325252u;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
