@@ -48,7 +48,7 @@ static void welcome(struct soft *s, struct soft_thread *t)
 		return;
 	soft_quiesce(s, t);
 	soft_mem_changed(t->mem, 0, UINT64_MAX, true, 0);
-	t->mem->code_time = soft_ticks(s);
+	t->mem->code_time = t->mem->gen_time = soft_ticks(s);
 	soft_attach_renew(s, t->mem);
 }
 

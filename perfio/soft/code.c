@@ -110,6 +110,7 @@ static uint64_t new_time(struct soft_thread *t, const struct page *p)
 	if (t->resumed <= p->seen)
 		t->resumed = soft_ticks_of(t->cfg);
 	t->mem->gen++;
+	t->mem->gen_time = t->resumed;
 	return t->resumed;
 }
 

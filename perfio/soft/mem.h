@@ -20,6 +20,7 @@ struct soft_mem {
 	uint64_t serial; /* no two have the same */
 	int mem_fd, maps_fd; /* both stay with this address space across an execve */
 	uint32_t gen;	     /* counts changes of mappings */
+	uint64_t gen_time;   /* virtual TSC by which it was counted */
 	uint32_t code_gen;   /* those of them that may concern code; never 0 */
 	struct soft_areas areas;
 	uint32_t areas_gen, areas_code_gen; /* as of which they were read */

@@ -385,8 +385,10 @@ void soft_round(struct soft *s)
 	s->rounds.before = s->rounds.last;
 	s->rounds.last = soft_ticks(s);
 	for (size_t i = 0; s->cfg.code && i < s->nr_live; i++)
-		if (s->live[i]->mem)
+		if (s->live[i]->mem) {
 			s->live[i]->mem->gen++;
+			s->live[i]->mem->gen_time = s->rounds.last;
+		}
 }
 
 void soft_stats(const struct soft *s, struct soft_stats *ret)

@@ -90,6 +90,16 @@ static void write_exit(struct soft_thread *t, const struct soft_insn *i, uint64_
 	soft_pt_forget(p);
 }
 
+/* Since the last TSC packet, and before t was told to run. What it ran when another thread changed
+ * them is told by a time before that, which says nothing of what it will run. */
+static bool mappings_changed(struct soft_thread *t)
+{
+	if (t->timed_gen == t->mem->gen || t->resumed < t->mem->gen_time)
+		return false;
+	t->timed_gen = t->mem->gen;
+	return true;
+}
+
 /* One instruction that ran, and that does explain ip. */
 static void account(struct soft_thread *t, const struct soft_insn *i, uint64_t ip)
 {
@@ -97,8 +107,7 @@ static void account(struct soft_thread *t, const struct soft_insn *i, uint64_t i
 		return;
 	soft_code_ahead(t, i, ip);
 	soft_cpu_take(t);
-	soft_pt_at(&t->pt, i->ip, t->resumed, t->timed_gen != t->mem->gen);
-	t->timed_gen = t->mem->gen;
+	soft_pt_at(&t->pt, i->ip, t->resumed, mappings_changed(t));
 	soft_iplog_add(&t->log, i->ip);
 	t->stats->instructions++;
 	if (i->cls == SOFT_PTWRITE)

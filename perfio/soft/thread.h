@@ -66,7 +66,7 @@ struct soft_thread {
 	bool tried;	  /* that was for soft_ignore_again(), which is tried but once */
 	bool parked;	  /* stopped, to be let go for good when its memory is clean */
 	uint64_t resumed;   /* virtual TSC when it was told to run insn */
-	uint32_t timed_gen; /* mappings as of the last TSC packet */
+	uint32_t timed_gen; /* mappings that its last TSC packet is later than */
 	struct soft_mem *mem;
 	struct soft_stats *stats; /* of the whole source */
 	const struct soft_config *cfg; /* its, too */

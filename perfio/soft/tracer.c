@@ -55,8 +55,11 @@ void soft_note_mappings(struct soft *s, struct soft_thread *t, const struct user
 	}
 	if (m.code)
 		soft_attach_renew(s, t->mem);
-	if (m.nr && !t->mem->code_time)
-		t->mem->code_time = soft_ticks(s);
+	if (!m.nr)
+		return;
+	t->mem->gen_time = soft_ticks(s);
+	if (!t->mem->code_time)
+		t->mem->code_time = t->mem->gen_time;
 }
 
 /* The system call at t->insn, if there is one, is over. */
