@@ -29,6 +29,24 @@ soft_record() {
 		--soft-ips "$soft_dir/ips" -o "$soft_dir/perf.data" -- "$@" >"$soft_dir/out" 2>"$soft_dir/err"
 }
 
+# soft_alike DIR OPTION... -- CMD...: as soft_record, but every such run of a program that leaves
+# nothing to chance executes the same: at equal addresses, in an equal environment ($SOFT_ENV).
+soft_alike() {
+	soft_dir=$1
+	shift
+	rm -rf "$soft_dir"
+	mkdir -p "$soft_dir/ips"
+	# shellcheck disable=SC2086 # words
+	env -i ${SOFT_ENV-} timeout 300 setarch -R "$AUXREC" record --source=soft \
+		${SOFT_MODE:+"$SOFT_MODE"} --soft-ips "$soft_dir/ips" -o "$soft_dir/perf.data" "$@" \
+		>"$soft_dir/out" 2>"$soft_dir/err"
+}
+
+# Ends the test where there is no such run.
+soft_alike_begin() {
+	setarch -R true 2>/dev/null || soft_skip "setarch -R is not permitted"
+}
+
 # Ends the test where the machine has no witness, or does not let us trace.
 soft_begin() {
 	command -v python3 >/dev/null || soft_skip "python3 is not installed"

@@ -5,21 +5,18 @@
 # program does not notice. Outside it runs at its own speed.
 set -eu
 . "$E2E/soft.sh"
-setarch -R true 2>/dev/null || soft_skip "setarch -R is not permitted"
+soft_alike_begin
 for tool in nm readelf; do
 	command -v $tool >/dev/null || soft_skip "$tool is not installed"
 done
 soft_begin
 
-# record DIR FILTER CMD...: at equal addresses, in equal environments. FILTER may be empty.
+# record DIR FILTER CMD...: FILTER may be empty.
 record() {
 	dir=$1 filter=$2
 	shift 2
-	mkdir -p "$dir/ips"
 	status=0
-	env -i timeout 120 setarch -R "$AUXREC" record --source=soft ${SOFT_MODE:+"$SOFT_MODE"} \
-		${filter:+--filter "$filter"} --soft-ips "$dir/ips" -o "$dir/perf.data" -- "$@" \
-		>"$dir/out" 2>"$dir/err" || status=$?
+	soft_alike "$dir" ${filter:+--filter "$filter"} -- "$@" || status=$?
 	echo "$status" >>"$dir/out"
 	! grep 'trace has gaps' "$dir/err" || soft_fail "$dir: not all was traced"
 }
@@ -68,6 +65,9 @@ same walk whole "filter $(where "$ways" fall_in..fall_out) @$ways" fall_in..fall
 same start whole "start catches @$ways stop on_in @$ways" '+catches -on_in' "$ways"
 same open whole "start factorial @$ways" +factorial "$ways"
 same stops whole "tracestop factorial @$ways" '!factorial' "$ways"
+# Who comes to where tracing stops for good need not be traced then.
+early="start compare @$ways stop factorial @$ways tracestop calls_out @$ways start makes @$ways"
+same early whole "$early" '+compare -factorial !calls_out +makes' "$ways"
 same mixed whole "$inside start helper @$ways tracestop makes @$ways" \
 	'@inside +helper !makes' "$ways"
 "$AUXREC" dump --packets stops/perf.data >dumped
@@ -88,6 +88,18 @@ soft_libipt copied
 for dir in loaded copied; do
 	cmp threads/out "$dir/out" || soft_fail "$dir: other output"
 done
+
+# One who waits within for another one, who is not.
+record relay "filter waits_in @$PROG/relay" "$PROG/relay"
+"$PROG/relay" | sed '$a 0' | cmp - relay/out || { cat relay/err; soft_fail "relay: other output"; }
+soft_witness relay
+
+# A file has several names.
+cp "$ways" mine
+ln mine other
+record name "filter factorial @$PWD/mine" "$PWD/other"
+soft_say name/same python3 "$E2E/softfilter.py" whole/ips name/ips "$ways" factorial ||
+	soft_fail "by another name it is not found"
 
 # ---- programs of all kinds, of which a part is traced, behave as without ----
 

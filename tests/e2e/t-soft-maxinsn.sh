@@ -4,23 +4,28 @@
 # never been there.
 set -eu
 . "$E2E/soft.sh"
-setarch -R true 2>/dev/null || soft_skip "setarch -R is not permitted"
+soft_alike_begin
 soft_begin
 
-# record DIR N CMD...: DIR gets perf.data, ips/, out, err; $status is what it ended with. In equal
-# environments, at equal addresses.
+# record DIR N CMD...: $status is what it ended with.
 record() {
 	dir=$1 n=$2
 	shift 2
-	mkdir -p "$dir/ips"
 	status=0
-	env -i timeout 120 setarch -R "$AUXREC" record --source=soft ${SOFT_MODE:+"$SOFT_MODE"} \
-		--max-instructions "$n" --soft-ips "$dir/ips" -o "$dir/perf.data" -- "$@" \
-		>"$dir/out" 2>"$dir/err" || status=$?
+	soft_alike "$dir" --max-instructions "$n" -- "$@" || status=$?
 }
 
 listed() {
 	echo $(($(cat "$1"/ips/* | wc -c) / 8))
+}
+
+ends() { # DIR N: so many queues, whose last packet is that of an end
+	"$PERF" script -D -i "$1/perf.data" 2>/dev/null | awk '
+	/ PERF_RECORD_AUXTRACE / { sub(/.* idx: /, ""); queue = $1 }
+	/^\. +[0-9a-f]+: .* (TNT|TIP|FUP|PSBEND|OVF)/ { last[queue] = $0 }
+	END { for (queue in last) print last[queue] }' >"$1/ends"
+	{ [ "$(grep -c 'TIP.PGD' "$1/ends")" = "$2" ] && [ "$(wc -l <"$1/ends")" = "$2" ]; } ||
+		{ cat "$1/ends"; soft_fail "$1: trace does not end"; }
 }
 
 said() { # DIR WORDS
@@ -45,6 +50,17 @@ done
 SOFT_MODE=
 said spin.777 'the recording ends: 777 instructions are traced (--max-instructions)'
 soft_witness spin.777
+
+# Within what the CPU runs between two stops, of one thread while another one is at the same; each
+# stretch of trace ends where its thread was.
+for n in 110000 110001 110002 110003 110004 110005 110006 110007 110008 110009 110010; do
+	record floats "$n" "$PROG/floats"
+	[ "$status" = 0 ] || { cat floats/err; soft_fail "floats ends with $status"; }
+	[ "$(listed floats)" = "$n" ] || soft_fail "floats: $(listed floats) instructions of $n"
+	soft_libipt floats
+	ends floats 2
+	rm -rf floats
+done
 
 # More than there are: the usual end.
 record more "$((whole + 1))" "$PROG/spin" 300

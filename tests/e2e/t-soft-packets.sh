@@ -19,6 +19,25 @@ has values 'PTWRITE 0x1122334455667702 IP:1' TSC CBR FUP
 "$PERF" script --itrace=w -i values/perf.data >values/perf 2>&1
 [ "$(grep -c 'ptwrite:' values/perf)" = 21 ] || soft_fail "perf reads other values without branches"
 
+# psb DIR SIZE: a PSB after each so many bytes, as soon as an instruction lets it in.
+psb() {
+	packets "$1" | tr -d "\000" | python3 -c '
+import re, sys
+size, base, at = int(sys.argv[1]), 0, []
+for line in sys.stdin:
+    m = re.search(r" PERF_RECORD_AUXTRACE .* offset: (?:0x)?([0-9a-f]+) ", line)
+    base = int(m[1], 16) if m else base
+    m = re.match(r"\.  ([0-9a-f]+):  .* PSB *$", line)
+    at += [base + int(m[1], 16)] if m else []
+gaps = [b - a for a, b in zip(at, at[1:])]
+sys.exit(0 if len(gaps) > 1 and all(size <= g < size + 256 for g in gaps) else "PSB at %s" % at)
+' "$2" || soft_fail "$1: not a PSB in $2 bytes"
+}
+for n in 0 1 2; do
+	SOFT_EVENT=intel_pt/noretcomp,psb_period=$n/u soft_record "psb$n" "$PROG/spin" 30000
+	psb "psb$n" $((2048 << n))
+done
+
 # A buffer that overflows: what is between is right, and everyone tells how often.
 record ovf psb_period=0 --soft-overflow=1K
 for mode in '' -b; do

@@ -4,7 +4,7 @@
 # before and after is in the trace: by control words, by ctl, after --start-paused and -D.
 set -eu
 . "$E2E/soft.sh"
-setarch -R true 2>/dev/null || soft_skip "setarch -R is not permitted"
+soft_alike_begin
 command -v nm >/dev/null || soft_skip "nm is not installed"
 soft_begin
 "$PROG/phases" >plain && soft_fail "phases ends with 0"
@@ -13,12 +13,11 @@ soft_begin
 record() {
 	dir=$1
 	shift
-	mkdir -p "$dir/ips"
-	mkfifo "$dir/ctl" "$dir/ack"
+	rm -f ctl.fifo ack.fifo
+	mkfifo ctl.fifo ack.fifo
 	status=0
-	env -i timeout 120 setarch -R "$AUXREC" record --source=soft "$@" \
-		--control "fifo:$dir/ctl,$dir/ack" --soft-ips "$dir/ips" -o "$dir/perf.data" -- \
-		"$PROG/phases" "$dir/ctl" "$dir/ack" >"$dir/out" 2>"$dir/err" || status=$?
+	soft_alike "$dir" "$@" --control fifo:ctl.fifo,ack.fifo -- \
+		"$PROG/phases" ctl.fifo ack.fifo || status=$?
 	[ "$status" = 8 ] || { cat "$dir/err" "$dir/out"; soft_fail "$dir ends with $status"; }
 	cmp plain "$dir/out" || soft_fail "$dir: other output"
 	! grep 'trace has gaps' "$dir/err" || soft_fail "$dir: not all was traced"
@@ -69,12 +68,19 @@ timeout 120 "$AUXREC" record --source=soft -D 100 --max-instructions 5000 --soft
 [ "$(cat delay/ips/* | wc -c)" = 40000 ] || soft_fail "delay: $(wc -c delay/ips/*)"
 soft_witness delay
 
+# A delay that is longer than the program.
+mkdir -p never/ips
+"$AUXREC" record --source=soft -D 1000000 --soft-ips never/ips -o never/perf.data -- \
+	"$PROG/spin" 300 >never/out 2>never/err || { cat never/err; soft_fail "spin ends with $?"; }
+[ "$(cat never/ips/* 2>/dev/null | wc -c)" = 0 ] || soft_fail "traced before the delay was over"
+
 # By ctl, while a shell waits in a system call; what it executes is traced from its beginning.
 mkdir -p ctl/ips
 mkfifo gate
 # shellcheck disable=SC2016 # the inner shell's
 "$AUXREC" record --source=soft --start-paused --socket=s --soft-ips ctl/ips -o ctl/perf.data -- \
-	sh -c 'read -r x <gate; "$0" 50; read -r x <gate; exec "$0" 50' "$PROG/spin" >ctl/out 2>ctl/err &
+	sh -c 'read -r x <gate; "$0" 50; read -r x <gate; nproc; read -r x <gate; exec "$0" 50' \
+	"$PROG/spin" >ctl/out 2>ctl/err &
 rec=$!
 trap 'kill $rec 2>/dev/null' EXIT
 for _ in $(seq 200); do
@@ -115,6 +121,15 @@ sleep 0.3
 "$AUXREC" ctl -s s pause >said
 "$AUXREC" ctl -s s resume >said
 [ "$(slowdown)" = "$slow" ] || soft_fail "asleep it becomes slower: $slow, now $(slowdown)"
+# A shell that is paused has its cpus, and so has what it executes.
+"$AUXREC" ctl -s s pause >said || { cat said; soft_fail "ctl pause"; }
+echo go >gate
+for _ in $(seq 200); do
+	[ "$(wc -l <ctl/out)" != 2 ] || break
+	sleep 0.05
+done
+[ "$(sed -n 2p ctl/out)" = "$(nproc)" ] || { cat ctl/out; soft_fail "cpus while it is paused"; }
+"$AUXREC" ctl -s s resume >said || { cat said; soft_fail "ctl resume"; }
 echo go >gate
 status=0
 wait $rec || status=$?

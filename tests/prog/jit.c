@@ -3,10 +3,10 @@
  * jit [rwx|wx|memfd|own]
  *
  * Makes code at run time and calls it: functions that lie in a page, one that crosses into the
- * next one in the middle of an instruction, several that take turns at the same address, and some
- * that are reached by a jump that no packet tells of, in a page where nothing, or something else,
- * had run before. Calls and jumps are led elsewhere after they ran, and are themselves reached
- * straight on or by a jump.
+ * next one in the middle of an instruction, several that take turns at the same address with other
+ * instructions, and some that are reached by a jump that no packet tells of, in a page where
+ * nothing, or something else, had run before. Calls and jumps are led elsewhere after they ran, and
+ * are themselves reached straight on or by a jump.
  * Pages that can be written and executed (rwx), or one after the other (wx: mprotect), or private
  * ones of a memfd that is written through another mapping (memfd). With own it first maps a file
  * jit-PID.dump of the working directory, as one does that writes it. A child process goes on with
@@ -53,6 +53,26 @@ static uint8_t *emit(uint8_t *at, uint32_t add)
 	allow(PROT_READ | PROT_WRITE);
 	memcpy(writable(at), loop, sizeof(loop));
 	memcpy(writable(at) + 8, &add, sizeof(add));
+	allow(PROT_READ | PROT_EXEC);
+	return at;
+}
+
+/* The same, of which each instruction lies elsewhere. */
+static uint8_t *emit_other(uint8_t *at, uint32_t add)
+{
+	static const uint8_t loop[] = {
+		0xb8, 0, 0, 0, 0,	      /* mov eax, 0 */
+		0x48, 0x83, 0xff, 0,	      /* 1: cmp rdi, 0 */
+		0x74, 0x0b,		      /* je 2f */
+		0x05, 0, 0, 0, 0,	      /* add eax, imm32 */
+		0x48, 0x83, 0xef, 1,	      /* sub rdi, 1 */
+		0xeb, 0xef,		      /* jmp 1b */
+		0xc3,			      /* 2: ret */
+	};
+
+	allow(PROT_READ | PROT_WRITE);
+	memcpy(writable(at), loop, sizeof(loop));
+	memcpy(writable(at) + 12, &add, sizeof(add));
 	allow(PROT_READ | PROT_EXEC);
 	return at;
 }
@@ -130,9 +150,15 @@ int main(int argc, char **argv)
 	at = code + 4096 - 10;
 	printf("%u\n", call(emit(at, 0x01020304), 3));
 	printf("%u\n", call(emit(at, 0x01020305), 4));
+	/* One whose jz begins among the first 16 bytes of a page, and the page before it anew. */
+	at = code + 4096 + 10;
+	printf("%u\n", call(emit(at, 77), 5));
+	printf("%u\n", call(emit_other(code + 64, 2), 6));
+	printf("%u\n", call(at, 4));
 	/* The same place, again and again, and the one before it in between. */
 	for (unsigned i = 0; i < 8; i++) {
-		printf("%u\n", call(emit(code + 8192, i * i), i));
+		at = i % 2 ? emit_other(code + 8192, i * i) : emit(code + 8192, i * i);
+		printf("%u\n", call(at, i));
 		printf("%u\n", call(code + 64, i));
 	}
 	for (unsigned i = 0; i < 3; i++) {

@@ -49,6 +49,14 @@ INSIDE static long calls_out(long n)
 	return sum;
 }
 
+/* Calls out within calls of its own, and returns to them. */
+INSIDE static long nests(long n)
+{
+	long sum = n ? nests(n - 1) : 0;
+
+	return sum + helper(n);
+}
+
 OUTSIDE static void throws(int n)
 {
 	helper(n);
@@ -165,6 +173,7 @@ int main(int argc, char **argv)
 	qsort(v, 40, sizeof(*v), compare);
 	printf("factorial %ld, sorted %d %d\n", factorial(9), v[0], v[39]);
 	printf("out and back %ld, caught %ld\n", calls_out(30), catches());
+	printf("nested %ld\n", nests(4));
 	raise(SIGUSR1);
 	ok = faults();
 	printf("fault %ld, handled %d in, %d out, %d skipped\n", ok, handled_in, handled_out,
