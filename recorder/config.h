@@ -28,6 +28,8 @@ struct event_arg {
 	char *filter;	     /* of a tracepoint: the expression of --filter, or NULL */
 };
 
+struct soft_lifeline;
+
 struct rec_config {
 	int argc; /* of the whole program, for the CMDLINE feature */
 	char **argv;
@@ -74,6 +76,7 @@ struct rec_config {
 	const char *socket; /* --socket, or NULL */
 	const char *control; /* --control, of a form that is good, or NULL */
 	bool kcore; /* a directory, with a copy of the kernel's code */
+	struct soft_lifeline *lifeline; /* between the two, or NULL */
 	pid_t front; /* the process that the user sees, when it is another one, or 0 */
 	const char *ip_log;
 	uint64_t max_instructions; /* of the software source: then the command runs on; 0: none */

@@ -2,6 +2,8 @@
 #include "recorder/front.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "perfio/soft/lifeline.h"
 #include "recorder/cmd.h"
 #include "recorder/log.h"
 #include "recorder/rescue.h"
@@ -40,12 +43,25 @@ static void die_too(int sig)
 	(void)raise(sig);
 }
 
+static void *watch(void *arg)
+{
+	const struct sched_param p = { .sched_priority = 1 };
+
+	(void)sched_setscheduler(0, SCHED_FIFO, &p); /* where it may: it is about microseconds */
+	soft_lifeline_wait(arg);
+	return NULL;
+}
+
 /* The status of a child that has ended; what it has left behind is put right first. */
-static int ended(const struct rec_config *c, int status, int handed_on)
+static int ended(const struct rec_config *c, pthread_t watcher, int status, int handed_on)
 {
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
-	rescue(c->pids, c->nr_pids);
+	if (c->lifeline) {
+		soft_lifeline_wake(c->lifeline);
+		(void)pthread_join(watcher, NULL);
+	}
+	rescue(c);
 	if (WTERMSIG(status) == handed_on)
 		die_too(handed_on);
 	log_err(0, "the process that recorded was killed by signal %d (%s)", WTERMSIG(status),
@@ -53,13 +69,16 @@ static int ended(const struct rec_config *c, int status, int handed_on)
 	return EXIT_FAILED;
 }
 
-static int wait_for(const struct rec_config *c, pid_t child, const sigset_t *set)
+static int wait_for(struct rec_config *c, pid_t child, const sigset_t *set)
 {
 	int status, sig, handed_on = 0;
+	pthread_t watcher = 0;
 
+	if (c->lifeline && pthread_create(&watcher, NULL, watch, c->lifeline))
+		c->lifeline = NULL;
 	for (;;) {
 		if (waitpid(child, &status, WNOHANG) == child)
-			return ended(c, status, handed_on);
+			return ended(c, watcher, status, handed_on);
 		sig = sigwaitinfo(set, NULL);
 		if (sig <= 0 || sig == SIGCHLD)
 			continue;
@@ -85,6 +104,7 @@ int front_run(struct rec_config *c, int (*fn)(struct rec_config *c))
 	(void)sigprocmask(SIG_BLOCK, &set, &old);
 	(void)signal(SIGCHLD, SIG_DFL); /* ignored, it would leave no child to wait for */
 	(void)fflush(NULL);
+	c->lifeline = soft_lifeline_new();
 	child = fork();
 	if (child < 0) {
 		log_err(-errno, "cannot start the process that records");

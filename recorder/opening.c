@@ -82,6 +82,7 @@ static int open_soft(struct session *s)
 		.note_stops = p->has_switches,
 		.per_cpu = s->cfg->per_cpu,
 		.ip_log = s->cfg->ip_log,
+		.lifeline = s->cfg->lifeline,
 		.code = softcode_keep,
 		.code_arg = s,
 		.withheld = setid_tell,

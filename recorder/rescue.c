@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 #include "perfio/soft/cleanse.h"
+#include "perfio/soft/revive.h"
 #include "perfio/sys.h"
+#include "recorder/config.h"
 #include "recorder/log.h"
 
 /* Deeper than any tree of processes that is not made to be deep. */
@@ -49,13 +51,28 @@ static long cleanse_tree(pid_t pid, int depth)
 	return n;
 }
 
-void rescue(const pid_t *pids, size_t n)
+static void revive(struct soft_lifeline *l)
 {
-	for (size_t i = 0; i < n; i++) {
-		long mended = cleanse_tree(pids[i], 0);
+	struct soft_revived r;
+
+	while (soft_revive(l, &r))
+		if (r.torn)
+			log_warn("process %d is killed: the tracer has not finished what it did in "
+				 "place of a thread", (int)r.pid);
+		else if (r.mended > 0)
+			log_warn("took %ld breakpoints out of process %d%s", r.mended, (int)r.pid,
+				 r.stopped ? ", which goes on where it was" : "");
+}
+
+void rescue(const struct rec_config *c)
+{
+	if (c->lifeline)
+		revive(c->lifeline);
+	for (size_t i = 0; i < c->nr_pids; i++) {
+		long mended = cleanse_tree(c->pids[i], 0);
 
 		if (mended)
 			log_warn("took %ld breakpoints out of process %d and its children, which "
-				 "may have met one", mended, (int)pids[i]);
+				 "may have met one", mended, (int)c->pids[i]);
 	}
 }

@@ -6,10 +6,10 @@
 #ifndef RECORDER_RESCUE_H
 #define RECORDER_RESCUE_H
 
-#include <stddef.h>
-#include <sys/types.h>
+struct rec_config;
 
-/* Take them out of these processes and of their descendants, and say so. */
-void rescue(const pid_t *pids, size_t n);
+/* Take them out of the processes that it traced, and say so; without a lifeline, of those of -p and
+ * their descendants. */
+void rescue(const struct rec_config *c);
 
 #endif

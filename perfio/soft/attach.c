@@ -267,10 +267,17 @@ void soft_attach_renew(struct soft *s, const struct soft_mem *m)
 			call(s->live[i]);
 }
 
+bool soft_attach_renews(struct user_regs_struct *r)
+{
+	if ((long long)r->rax != -EINTR || !is_cut_short((long)r->orig_rax))
+		return false;
+	soft_restart(r);
+	return true;
+}
+
 void soft_attach_mend(struct soft_thread *t)
 {
-	if ((long long)t->regs.rax == -EINTR && is_cut_short((long)t->regs.orig_rax))
-		soft_restart(t);
+	t->new_regs |= soft_attach_renews(&t->regs);
 }
 
 /* A signal that is not blocked ends its call. */

@@ -27,6 +27,8 @@ void soft_attach_renew(struct soft *s, const struct soft_mem *m);
 bool soft_attach_met(struct soft *s, struct soft_thread *t);
 /* A stop that t was called to has interrupted a call (t->regs), which begins anew if it failed. */
 void soft_attach_mend(struct soft_thread *t);
+/* The same of registers. True: they are changed. */
+bool soft_attach_renews(struct user_regs_struct *r);
 /* The same of one that was roused from a call, where it comes from that. 0 or -errno. */
 __attribute__((warn_unused_result))
 int soft_attach_calm(struct soft_thread *t);

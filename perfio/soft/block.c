@@ -30,6 +30,8 @@ int soft_block_resume(struct soft *s, struct soft_thread *t)
 		if (t->insn.loose) /* others may have changed it since */
 			soft_thread_goto(t, t->insn.ip);
 		err = soft_carry(s, t);
+		if (!err && s->cfg.lifeline)
+			err = soft_put_regs(t);
 		if (err)
 			return soft_unless_killed(err);
 		if (soft_away_wanted(s, t))

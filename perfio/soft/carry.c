@@ -67,7 +67,7 @@ static bool begin(struct soft *s, struct soft_thread *t)
 	bool alone;
 
 	if (!s->view)
-		s->view = soft_view_new();
+		s->view = soft_view_new(s->cfg.lifeline ? &s->cfg.lifeline->dirty : NULL);
 	if (!s->view)
 		return false;
 	if (!s->stubs && !s->no_stubs)

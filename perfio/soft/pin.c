@@ -30,6 +30,15 @@ static int common_cpu(const cpu_set_t *a, const cpu_set_t *b)
 	return -ENODEV;
 }
 
+static void tell(const struct soft_thread *t)
+{
+	if (!t->life)
+		return;
+	t->life->pinned = false;
+	t->life->cpus = t->pin.cpus;
+	__atomic_store_n(&t->life->pinned, t->pin.on, __ATOMIC_RELEASE);
+}
+
 static bool pin_tracer(struct soft *s, const cpu_set_t *theirs)
 {
 	cpu_set_t one;
@@ -56,6 +65,7 @@ void soft_pin(struct soft *s, struct soft_thread *t)
 		return;
 	only(&one, cpu_of(s, t));
 	p->on = !sched_setaffinity(t->tid, sizeof(one), &one);
+	tell(t);
 }
 
 void soft_pin_born(const struct soft *s, struct soft_thread *t, const struct soft_thread *parent)
@@ -63,6 +73,7 @@ void soft_pin_born(const struct soft *s, struct soft_thread *t, const struct sof
 	cpu_set_t one;
 
 	t->pin = parent ? parent->pin : s->pin;
+	tell(t);
 	if (!t->cpu || !t->pin.on)
 		return;
 	only(&one, t->cpu->cpu); /* its parent's may be another one */
@@ -79,6 +90,7 @@ void soft_unpin(const struct soft *s, struct soft_thread *t)
 	only(&one, cpu_of(s, t));
 	if (!sched_getaffinity(t->tid, sizeof(has), &has) && CPU_EQUAL(&has, &one))
 		sched_setaffinity(t->tid, sizeof(t->pin.cpus), &t->pin.cpus);
+	tell(t);
 }
 
 void soft_unpin_all(struct soft *s)

@@ -41,10 +41,9 @@ int soft_peek_regs(const struct soft_thread *t, struct user_regs_struct *ret)
 /* Linux 6.1 include/linux/errno.h: never seen by the program, only by its tracer. */
 enum { ERESTARTSYS = 512, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK = 516 };
 
-void soft_restart(struct soft_thread *t)
+void soft_restart(struct user_regs_struct *r)
 {
-	t->regs.rax = (unsigned long long)-ERESTARTNOINTR;
-	t->new_regs = true;
+	r->rax = (unsigned long long)-ERESTARTNOINTR;
 }
 
 bool soft_restarts(const struct user_regs_struct *r)
@@ -84,12 +83,28 @@ int soft_peek_ip(const struct soft_thread *t, uint64_t *ret)
 	return 0;
 }
 
-static int set_regs(struct soft_thread *t)
+int soft_put_regs(struct soft_thread *t)
 {
 	bool set = t->new_regs;
 
-	t->has_regs = t->new_regs = false;
-	return set && ptrace(PTRACE_SETREGS, t->tid, NULL, &t->regs) ? -errno : 0;
+	t->new_regs = false;
+	if (set && ptrace(PTRACE_SETREGS, t->tid, NULL, &t->regs))
+		return -errno;
+	if (set && t->life)
+		t->life->moved = true;
+	if (t->cfg->lifeline)
+		t->cfg->lifeline->dirty = 0;
+	return 0;
+}
+
+static void tell(const struct soft_thread *t, int how)
+{
+	const bool runs = t->mode == SOFT_USER && t->running && t->run.how == SOFT_RUN_PLANT;
+
+	t->life->steps = how == PTRACE_SINGLESTEP;
+	t->life->from = t->mode == SOFT_USER ? t->insn.ip : 0;
+	t->life->end = runs ? t->run.end : 0;
+	t->life->running = true;
 }
 
 int soft_let_go(struct soft *s, struct soft_thread *t, int how, int sig)
@@ -97,10 +112,13 @@ int soft_let_go(struct soft *s, struct soft_thread *t, int how, int sig)
 	int err = how == PTRACE_SINGLESTEP ? 0 : soft_trapflag_take_back(t);
 
 	if (!err)
-		err = set_regs(t);
+		err = soft_put_regs(t);
+	t->has_regs = false;
 	if (t->mode == SOFT_USER && !t->running)
 		soft_code_see(t, &t->insn);
 	t->resumed = soft_ticks(s);
+	if (t->life)
+		tell(t, how);
 	if (!err && ptrace((enum __ptrace_request)how, t->tid, NULL, (long)sig))
 		err = -errno;
 	/* Nothing of what it was told, nor of what its registers were to be, came about. */
@@ -167,7 +185,8 @@ static int detach(struct soft *s, struct soft_thread *t)
 	int err = soft_trapflag_take_back(t);
 
 	if (!err)
-		err = set_regs(t);
+		err = soft_put_regs(t);
+	t->has_regs = false;
 	soft_sigtrap_enter(&t->trap);
 	if (!err)
 		soft_ignore_again(t);

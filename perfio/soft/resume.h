@@ -25,8 +25,8 @@ int soft_peek_regs(const struct soft_thread *t, struct user_regs_struct *ret);
 enum { SOFT_ENTRY_LEN = 2 };
 /* Of a thread that was in a system call: the kernel will go back to it by itself. */
 bool soft_restarts(const struct user_regs_struct *r);
-/* Its call has ended: make the kernel go back to it (t->regs). */
-void soft_restart(struct soft_thread *t);
+/* Its call has ended: make the kernel go back to it. */
+void soft_restart(struct user_regs_struct *r);
 
 /* It has met an int3, and is yet to tell: a stop that it was called to comes first. */
 bool soft_trap_pends(const struct soft_thread *t);
@@ -34,6 +34,10 @@ bool soft_trap_pends(const struct soft_thread *t);
 /* t->regs, of this stop. */
 __attribute__((warn_unused_result))
 int soft_regs(struct soft_thread *t);
+
+/* They are the kernel's now, if they were changed. */
+__attribute__((warn_unused_result))
+int soft_put_regs(struct soft_thread *t);
 
 /* With a signal for it, or 0. */
 __attribute__((warn_unused_result))

@@ -31,6 +31,8 @@ enum { RATE_MAX = 15 };
 enum { TURN_STOPS = 5000, TURN_INSTRUCTIONS = 40000, TURN_NS = 25000000 };
 /* How long a system call may take before we call the program idle, in ns. */
 enum { PATIENCE = 50000 };
+/* Stops of one thread before the others are looked at. */
+enum { LOOK_EVERY = 16 };
 /* Stops between two looks at the clock. */
 enum { CLOCK_EVERY = 32 };
 
@@ -137,10 +139,23 @@ static int attach(void *arg)
 	return soft_attach_process(c->s, c->pid);
 }
 
+static int begin(void *arg)
+{
+	soft_lifeline_hold(arg);
+	return 0;
+}
+
+static int start_lane(struct soft *s)
+{
+	int err = soft_lane_start(&s->lane);
+
+	return err ? err : soft_lane_call(s->lane, begin, s->cfg.lifeline);
+}
+
 int soft_attach(struct soft *s, pid_t pid)
 {
 	struct call c = { .s = s, .pid = pid };
-	int err = s->root ? -EBUSY : s->lane ? 0 : soft_lane_start(&s->lane);
+	int err = s->root ? -EBUSY : s->lane ? 0 : start_lane(s);
 
 	return err ? err : soft_lane_call(s->lane, attach, &c);
 }
@@ -207,6 +222,14 @@ static bool turn_goes_on(struct soft *s)
 		soft_now(CLOCK_MONOTONIC) - s->turn_since < TURN_NS);
 }
 
+/* The kernel does not let the trap of a stop that we have heard of kill a thread when we die. */
+static void look_at_all(struct soft *s)
+{
+	for (size_t i = 0; i < s->nr_live; i++)
+		if (s->live[i] != s->owner && soft_runs_user(s->live[i]) && !s->live[i]->stashed)
+			(void)soft_look(s, s->live[i]);
+}
+
 /* The thread to handle next. 1, 0 if all sleep, or -errno. */
 static int next_stop(struct soft *s, struct soft_thread **ret, int *status)
 {
@@ -215,6 +238,8 @@ static int next_stop(struct soft *s, struct soft_thread **ret, int *status)
 	int n;
 
 	if (t && soft_runs_user(t) && turn_goes_on(s) && soft_take(s, t, true, status)) {
+		if (s->cfg.lifeline && !(s->turn_stops % LOOK_EVERY))
+			look_at_all(s);
 		*ret = t;
 		return 1;
 	}
@@ -232,6 +257,7 @@ static int next_stop(struct soft *s, struct soft_thread **ret, int *status)
 		if (!since) {
 			since = soft_now(CLOCK_MONOTONIC);
 			soft_pace_halt(&s->pace, s->stats.instructions);
+			soft_lifeline_idle(s->cfg.lifeline, true);
 		} else if (soft_now(CLOCK_MONOTONIC) - since > PATIENCE) {
 			n = adopt_strays(s);
 			if (n <= 0)
@@ -258,6 +284,7 @@ static int run(struct soft *s, unsigned max_stops, uint64_t max_ns)
 
 		if (err > 0) {
 			soft_pace_go(&s->pace, s->stats.instructions);
+			soft_lifeline_idle(s->cfg.lifeline, false);
 			err = soft_tracer_stop(s, t, status);
 		} else if (!err)
 			return s->nr_live ? SOFT_IDLE : SOFT_DONE;
@@ -293,7 +320,11 @@ int soft_run(struct soft *s, unsigned max_stops, uint64_t max_ns)
 
 static int leave(void *arg)
 {
-	return soft_part(arg);
+	struct soft *s = arg;
+	int err = soft_part(s);
+
+	soft_lifeline_drop(s->cfg.lifeline);
+	return err;
 }
 
 int soft_detach(struct soft *s)

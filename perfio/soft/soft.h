@@ -35,6 +35,7 @@
 #include <sys/uio.h>
 
 struct soft;
+struct soft_lifeline;
 
 /* perf's address filters. */
 enum soft_filter_kind {
@@ -78,6 +79,8 @@ struct soft_config {
 	 * or NULL. */
 	soft_withheld_fn *withheld;
 	void *withheld_arg;
+	/* Of a process that outlives this one (lifeline.h), or NULL. */
+	struct soft_lifeline *lifeline;
 	/* Test oracle: directory that receives PID.TID files of executed addresses, u64
 	 * little-endian each, or NULL. A file is complete when its thread has ended or is
 	 * let go. */

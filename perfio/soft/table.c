@@ -41,6 +41,7 @@ int soft_table_add(struct soft_thread **ret, struct soft *s, pid_t pid, pid_t ti
 	t->rounds = &s->rounds;
 	t->gate = &s->gate;
 	soft_filtered_init(&t->filtered, &s->gate.filters, parent ? &parent->filtered : NULL);
+	t->life = soft_life_new(s->cfg.lifeline, pid, tid);
 	soft_cpu_assign(s, t);
 	soft_pin_born(s, t, parent);
 	t->log = (struct soft_iplog){ .dir = s->ip_log, .pid = pid, .tid = tid };
@@ -79,6 +80,8 @@ void soft_table_remove(struct soft *s, struct soft_thread *t)
 	soft_thread_cut(t);
 	soft_cpu_leave(t);
 	t->mode = SOFT_GONE;
+	soft_life_free(t->life);
+	t->life = NULL;
 	err = soft_iplog_flush(&t->log);
 	if (err && !s->log_err)
 		s->log_err = err;

@@ -7,6 +7,7 @@
 #include "perfio/soft/insn.h"
 #include "perfio/soft/cpus.h"
 #include "perfio/soft/iplog.h"
+#include "perfio/soft/lifeline.h"
 #include "perfio/soft/mem.h"
 #include "perfio/soft/pin.h"
 #include "perfio/soft/pt.h"
@@ -48,6 +49,7 @@ struct soft_thread {
 	struct soft_run run;
 	struct soft_sigtrap trap;
 	struct soft_pin pin;
+	struct soft_life *life; /* or NULL */
 	uint8_t hides;	      /* enum soft_hides */
 	uint32_t withdrawals; /* of its memory's plants, when it entered the kernel */
 	bool called;	   /* SOFT_AWAY: it was told to stop */

@@ -24,7 +24,7 @@ struct page {
 
 struct soft_view {
 	struct soft_mem *mem;
-	pid_t tid;
+	pid_t tid, *dirty;
 	bool alone, still;
 	struct page page[SLOTS];
 	uint8_t latest[SETS]; /* the way that was asked for last */
@@ -37,9 +37,13 @@ struct soft_view {
 	int err; /* of the first failure to write back */
 };
 
-struct soft_view *soft_view_new(void)
+struct soft_view *soft_view_new(pid_t *dirty)
 {
-	return calloc(1, sizeof(struct soft_view));
+	struct soft_view *v = calloc(1, sizeof(*v));
+
+	if (v)
+		v->dirty = dirty;
+	return v;
 }
 
 void soft_view_free(struct soft_view *v)
@@ -63,10 +67,17 @@ static bool load(const struct soft_view *v, uint64_t addr, void *to, size_t n)
 	return process_vm_readv(v->tid, &here, 1, &there, 1, 0) == (ssize_t)n;
 }
 
+static void tell(const struct soft_view *v)
+{
+	if (v->dirty)
+		__atomic_store_n(v->dirty, v->tid, __ATOMIC_SEQ_CST);
+}
+
 static bool store(const struct soft_view *v, uint64_t addr, const void *from, size_t n)
 {
 	struct iovec here = { (void *)from, n }, there = { (void *)addr, n };
 
+	tell(v);
 	return process_vm_writev(v->tid, &here, 1, &there, 1, 0) == (ssize_t)n;
 }
 
@@ -96,8 +107,11 @@ struct pieces {
 
 static void send(struct soft_view *v, struct pieces *p)
 {
-	ssize_t put = p->nr ? process_vm_writev(v->tid, p->here, p->nr, p->there, p->nr, 0) : 0;
+	ssize_t put;
 
+	if (p->nr)
+		tell(v);
+	put = p->nr ? process_vm_writev(v->tid, p->here, p->nr, p->there, p->nr, 0) : 0;
 	if (put != (ssize_t)p->bytes && !v->err)
 		v->err = put < 0 ? -errno : -EFAULT;
 	p->nr = p->bytes = 0;

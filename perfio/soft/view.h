@@ -14,8 +14,8 @@
 struct soft_mem;
 struct soft_view;
 
-/* NULL: no memory. */
-struct soft_view *soft_view_new(void);
+/* NULL: no memory. `dirty` gets tid before anything is written for it; or NULL. */
+struct soft_view *soft_view_new(pid_t *dirty);
 void soft_view_free(struct soft_view *v); /* NULL is fine */
 
 /* From here to soft_view_close(): m, of which tid is a thread that has stopped. `alone`: no

@@ -26,6 +26,14 @@ static bool by_job_control(int status)
 	return status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP;
 }
 
+static void tell(struct soft_life *f, int status)
+{
+	f->halted = WIFSTOPPED(status) && by_job_control(status);
+	f->trapped = WIFSTOPPED(status) && status >> 8 == SIGTRAP;
+	f->moved = false;
+	f->running = false;
+}
+
 static pid_t wait_for(struct soft *s, const struct soft_thread *t, int *status, int flags)
 {
 	pid_t got;
@@ -33,6 +41,8 @@ static pid_t wait_for(struct soft *s, const struct soft_thread *t, int *status, 
 	do
 		got = waitpid(t->tid, status, __WALL | flags);
 	while (got < 0 && errno == EINTR);
+	if (got > 0 && t->life)
+		tell(t->life, *status);
 	if (got > 0 && s->cfg.note_stops && WIFSTOPPED(*status) && !by_job_control(*status))
 		soft_notes_add(&s->notes, &(struct soft_note){
 			.ticks = soft_ticks(s), .pid = t->pid, .tid = t->tid, .cpu = -1 });
