@@ -102,8 +102,22 @@ static int set_u64(const struct opts *o, const struct opt *p, const char *arg)
 	return 0;
 }
 
+static int set_size(const struct opts *o, const struct opt *p, const char *arg)
+{
+	return opts_size(p->target, arg) ?
+		bad_value(o, p, arg, "expected bytes, as 4096, 64K, 16M, 1G") : 0;
+}
+
+static int refuse_zero(const struct opts *o, const struct opt *p, const char *arg)
+{
+	return *(const uint64_t *)p->target ? 0 :
+		bad_value(o, p, arg, "expected at least 1");
+}
+
 static int apply(const struct opts *o, const struct opt *p, const char *arg)
 {
+	int err;
+
 	switch (p->kind) {
 	case OPT_FLAG:
 		*(bool *)p->target = true;
@@ -117,9 +131,13 @@ static int apply(const struct opts *o, const struct opt *p, const char *arg)
 	case OPT_U64:
 		return set_u64(o, p, arg);
 	case OPT_SIZE:
-		if (opts_size(p->target, arg))
-			return bad_value(o, p, arg, "expected bytes, as 4096, 64K, 16M, 1G");
-		return 0;
+		return set_size(o, p, arg);
+	case OPT_LIMIT:
+		err = set_u64(o, p, arg);
+		return err ? err : refuse_zero(o, p, arg);
+	case OPT_SIZE_LIMIT:
+		err = set_size(o, p, arg);
+		return err ? err : refuse_zero(o, p, arg);
 	case OPT_CALL:
 		return p->call(p->target, arg);
 	}

@@ -16,6 +16,8 @@ enum opt_kind {
 	OPT_STR,   /* const char **: the argument, last one wins */
 	OPT_U64,   /* uint64_t *: a decimal number */
 	OPT_SIZE,  /* uint64_t *: bytes, with B K M G (powers of 1024) */
+	OPT_LIMIT,	/* as OPT_U64, but not 0 */
+	OPT_SIZE_LIMIT, /* as OPT_SIZE, the same */
 	OPT_CALL,  /* whatever: `call` takes it */
 };
 

@@ -52,6 +52,10 @@ want 2 "$AUXREC" record -k martian -- true
 said "unknown clock 'martian': monotonic"
 want 2 "$AUXREC" record --source=magic -- true
 said "unknown source 'magic': auto, kernel, soft or none"
+for o in max-total-buffer max-snapshots switch-max-files max-size max-instructions; do
+	want 2 "$AUXREC" record --source=soft --$o=0 -- true
+	said "bad value '0' for --$o: expected at least 1"
+done
 want 2 "$AUXREC" record -a -p 1
 want 2 "$AUXREC" record -o
 said "needs an argument"
