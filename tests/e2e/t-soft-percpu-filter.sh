@@ -26,13 +26,19 @@ packets() {
 	"$AUXREC" dump --packets "$1/perf.data" >"$1/packets" || soft_fail "$1: dump"
 }
 
-# ends DIR: each stretch ends before another thread's begins, and so with a PSB in between: no
-# packet that tells of a branch, of an end, or where a thread goes on, is outside of one.
+# ends DIR: each stretch ends before the next begins, no packet of a branch is outside of one, and each
+# thread that comes, by the switches that percpu_witness has found, begins with a PSB.
 ends() {
 	packets "$1"
+	changes=$(awk '/SWITCH_CPU_WIDE IN/ { split($1, who, "/")
+		if (who[2] && who[2] != on[$2]) n++
+		if (who[2]) on[$2] = who[2] } END { print n + 0 }' switches)
+	begun=$(grep -c ' psb queue=' "$1/packets")
+	{ [ "$changes" -gt 6 ] && [ "$begun" -ge "$changes" ]; } ||
+		soft_fail "$1: $begun PSBs for $changes threads that come"
 	awk '{ q = $4 }
-	$3 == "psb" { if (on[q]) bad = bad " " $0; fresh[q] = 1 }
-	$3 == "tip.pge" { if (on[q] || !fresh[q]) bad = bad " " $0; on[q] = 1 }
+	$3 == "psb" { if (on[q]) bad = bad " " $0 }
+	$3 == "tip.pge" { if (on[q]) bad = bad " " $0; on[q] = 1 }
 	$3 == "tip.pgd" { if (!on[q]) bad = bad " " $0; on[q] = 0 }
 	$3 == "stop" { if (on[q]) bad = bad " " $0 }
 	$3 ~ /^(tnt|tip$|fup)/ { if (!on[q]) bad = bad " " $0 }
