@@ -104,6 +104,8 @@ static int on_exec(struct soft *s, struct soft_thread *t)
 		soft_cpu_inherit(t, o);
 		soft_table_remove(s, o);
 	}
+	if ((pid_t)old != t->tid) /* that may be gone already */
+		soft_pin_other(s, t);
 	soft_thread_cut(t);
 	soft_pt_forget(&t->pt);
 	soft_filtered_init(&t->filtered, &s->gate.filters, NULL);

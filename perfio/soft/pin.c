@@ -80,6 +80,18 @@ void soft_pin_born(const struct soft *s, struct soft_thread *t, const struct sof
 	sched_setaffinity(t->tid, sizeof(one), &one);
 }
 
+void soft_pin_other(const struct soft *s, struct soft_thread *t)
+{
+	cpu_set_t has, one;
+
+	t->pin.on = false;
+	if (!CPU_COUNT(&t->pin.cpus) || sched_getaffinity(t->tid, sizeof(has), &has) ||
+	    CPU_COUNT(&has) != 1)
+		return;
+	only(&one, cpu_of(s, t));
+	t->pin.on = !sched_setaffinity(t->tid, sizeof(one), &one);
+}
+
 void soft_unpin(const struct soft *s, struct soft_thread *t)
 {
 	cpu_set_t has, one;

@@ -24,6 +24,9 @@ struct soft_pin {
 void soft_pin(struct soft *s, struct soft_thread *t);
 /* t was made by `parent`, on the cpus that it has (NULL: nobody knows by whom). */
 void soft_pin_born(const struct soft *s, struct soft_thread *t, const struct soft_thread *parent);
+/* t is another thread of its process from now on. If that was kept on one cpu, so is t, on its own,
+ * and had the cpus that t had. */
+void soft_pin_other(const struct soft *s, struct soft_thread *t);
 /* Back to the cpus that it had, unless it has chosen others meanwhile. */
 void soft_unpin(const struct soft *s, struct soft_thread *t);
 /* All of them, and the tracer. */

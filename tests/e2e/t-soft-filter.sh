@@ -112,6 +112,14 @@ for prog in signals traps forkexec threadexec; do
 	soft_libipt "$prog"
 done
 
+# ---- whoever is executed outside has all its cpus, also by a thread that was kept on one inside ----
+
+for option in --soft-step --per-cpu; do
+	cpus=$("$AUXREC" record -q --source=soft $option --filter "filter execute @$PROG/threadexec" \
+		-o cpus.data -- "$PROG/threadexec" "$(command -v nproc)") || soft_fail "threadexec"
+	[ "$cpus" = "$(nproc)" ] || soft_fail "$option: nproc finds $cpus cpus"
+done
+
 # ---- what is outside costs nothing to speak of: stepped, this would take days ----
 
 spin=$PROG/spin
