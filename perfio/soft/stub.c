@@ -184,6 +184,18 @@ static bool fetch(struct soft_stubs *s, const struct soft_stub *c, uint64_t at,
 	return !c->reads || m->read(m->arg, at, s->operand, c->bytes);
 }
 
+/* What was not touched, the kernel may change meanwhile. */
+static bool store(const struct soft_stubs *s, const struct soft_stub *c, uint64_t at,
+		  const uint8_t *before, const struct soft_access *m)
+{
+	if (!c->partly)
+		return m->write(m->arg, at, s->operand, c->bytes);
+	for (unsigned k = 0; k < c->bytes; k++)
+		if (s->operand[k] != before[k] && !m->write(m->arg, at + k, s->operand + k, 1))
+			return false;
+	return true;
+}
+
 /* What writes memory changes no vectors. */
 static enum how how_to(const struct soft_stub *c)
 {
@@ -199,6 +211,7 @@ bool soft_stub_run(struct soft_stubs *s, const struct soft_insn *i, struct user_
 	const uint64_t at = c->bytes ? soft_address(i, r) : 0;
 	const size_t k = slot_of(c);
 	struct user_regs_struct after = *r;
+	uint8_t before[OPERAND];
 
 	if (c->vectors && !soft_vectors_get(&s->vectors))
 		return false;
@@ -206,9 +219,11 @@ bool soft_stub_run(struct soft_stubs *s, const struct soft_insn *i, struct user_
 		return false;
 	if (c->bytes && !fetch(s, c, at, m))
 		return false;
+	if (c->partly)
+		memcpy(before, s->operand, c->bytes);
 	after.eflags &= SOFT_ARITHMETIC;
 	run(how_to(c), &after, s->code + k * SLOT, s->vectors.area, s->xstate);
-	if (c->writes && !m->write(m->arg, at, s->operand, c->bytes))
+	if (c->writes && !store(s, c, at, before, m))
 		return false;
 	s->vectors.changed |= how_to(c) == CHANGES;
 	after.eflags = (r->eflags & ~(uint64_t)SOFT_ARITHMETIC) | (after.eflags & SOFT_ARITHMETIC);

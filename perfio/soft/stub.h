@@ -29,8 +29,9 @@ struct soft_stub {
 	uint8_t bytes;	     /* of memory: up to 64 */
 	bool reads : 1, writes : 1;
 	bool aligned : 1;    /* would fault elsewhere than at a multiple of `bytes` */
-	bool whole : 1;	     /* only where the memory is owned (regs.h): others may see it as one,
-				or it touches only parts of it */
+	bool partly : 1;     /* touches only some of the bytes */
+	bool whole : 1;	     /* only where the memory is owned (regs.h): as others may see it as
+				one, or `partly` */
 	bool locked : 1;     /* what it reads and writes is one */
 	bool vectors : 1;
 };

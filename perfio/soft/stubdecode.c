@@ -148,9 +148,10 @@ static bool memory(struct soft_stub *s, const ZydisDecodedInstruction *z,
 		return false;
 	s->bytes = (uint8_t)(o->size / 8);
 	s->writes = o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
-	s->reads = !s->writes || o->actions & ZYDIS_OPERAND_ACTION_MASK_READ || is_masked(z);
+	s->partly = is_masked(z);
+	s->reads = !s->writes || o->actions & ZYDIS_OPERAND_ACTION_MASK_READ || s->partly;
 	s->locked = exchanges(z);
-	s->whole = s->locked || s->bytes > 8 || is_masked(z);
+	s->whole = s->locked || s->bytes > 8 || s->partly;
 	s->aligned = s->bytes > 8 && needs_alignment(z);
 	return true;
 }

@@ -44,6 +44,7 @@ struct world {
 	uint8_t first[ONESTEP_SIZE], v[ONESTEP_SIZE];
 	struct state plain, before, ours, cpus;
 	bool shared; /* nothing is ours alone */
+	size_t written; /* bytes */
 };
 
 static bool peek(void *arg, uint64_t addr, void *to, size_t n)
@@ -63,6 +64,7 @@ static bool poke(void *arg, uint64_t addr, const void *from, size_t n)
 	if (!onestep_data(addr, n))
 		return false;
 	memcpy(w->v + (addr - ONESTEP_DATA), from, n);
+	w->written += n;
 	return true;
 }
 
@@ -376,6 +378,25 @@ static void what_others_may_see_is_left_to_the_thread(void **state)
 	assert_true(carried(w, ONESTEP_MIDDLE, BYTES(0x66, 0x0f, 0xd6, 0x00))); /* movq */
 }
 
+/* Bytes that an instruction does not touch may be somebody else's. */
+static void what_is_not_touched_is_not_written(void **state)
+{
+	/* vpmaskmovd %ymm0, %ymm1, (%rax) */
+	const uint8_t code[] = { 0xc4, 0xe2, 0x75, 0x8e, 0x00 };
+	const uint32_t mask[4] = { 0, 1u << 31, 0, 0 };
+	struct world *w = *state;
+
+	if (soft_isa_of(ZYDIS_ISA_SET_AVX2) == SOFT_ISA_NONE)
+		skip();
+	draw_state(w);
+	memset(w->before.v + MORE, 0, 256);
+	memset(w->before.v + XMM, 0x5a, 16);
+	memcpy(w->before.v + XMM + 16, mask, sizeof(mask));
+	w->written = 0;
+	assert_true(carried(w, ONESTEP_MIDDLE, code, sizeof(code)));
+	assert_in_range(w->written, 1, 4);
+}
+
 /* addps of a signalling NaN: SDM vol. 1, 11.5.2.1. */
 static void exceptions_that_are_not_masked_are_left_to_the_thread(void **state)
 {
@@ -417,6 +438,7 @@ int main(void)
 		T(what_is_more_than_that_is_left_to_the_thread),
 		T(what_would_fault_is_left_to_the_thread),
 		T(what_others_may_see_is_left_to_the_thread),
+		T(what_is_not_touched_is_not_written),
 		T(exceptions_that_are_not_masked_are_left_to_the_thread),
 		T(many_copies_are_made),
 	};
