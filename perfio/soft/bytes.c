@@ -51,7 +51,7 @@ bool soft_bytes_reserve(struct soft_bytes *b, size_t n)
 	size_t size = CHUNK_MIN;
 	struct soft_chunk *c = b->tail;
 
-	assert(n <= CHUNK_MIN);
+	assert(n <= CHUNK_MAX);
 	if (c && c->size - c->end < n)
 		move_window(b);
 	if (b->held + n > limit)
@@ -59,7 +59,9 @@ bool soft_bytes_reserve(struct soft_bytes *b, size_t n)
 	if (c && c->size - c->end >= n)
 		return true;
 	if (c)
-		size = c->size < CHUNK_MAX ? c->size * 2 : CHUNK_MAX;
+		size = c->size < CHUNK_MAX / 2 ? c->size * 2 : CHUNK_MAX;
+	if (size < n)
+		size = n;
 	c = malloc(sizeof(*c) + size);
 	if (!c)
 		return false;

@@ -26,7 +26,8 @@ struct soft_bytes {
 #define SOFT_BYTES_LIMIT ((size_t)256 << 20)
 
 void soft_bytes_done(struct soft_bytes *b);
-/* Room for n <= 4096 contiguous bytes. False: no memory, or the limit. */
+/* Room for n <= 65536 contiguous bytes, which is as much as a piece that is handed out has. False:
+ * no memory, or the limit. */
 bool soft_bytes_reserve(struct soft_bytes *b, size_t n);
 /* n bytes of what was reserved. */
 void soft_bytes_put(struct soft_bytes *b, const void *p, size_t n);

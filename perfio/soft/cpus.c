@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { PIECE = 4096 }; /* what soft_bytes_reserve() gives in one go */
-
 static void add(struct soft *s, int cpu)
 {
 	s->cpus[s->nr_cpus++] = (struct soft_cpu){ .cpu = cpu, .s = s,
@@ -53,15 +51,13 @@ void soft_cpu_inherit(struct soft_thread *t, struct soft_thread *o)
 	t->cpu = o->cpu;
 }
 
+/* Whole, so that no packet is cut by a reader. */
 static void append(struct soft_cpu *c, const uint8_t *p, size_t n)
 {
-	for (size_t k; n; p += k, n -= k) {
-		k = n < PIECE ? n : PIECE;
-		if (soft_bytes_reserve(&c->out, k))
-			soft_bytes_put(&c->out, p, k);
-		else
-			c->dropped += k;
-	}
+	if (soft_bytes_reserve(&c->out, n))
+		soft_bytes_put(&c->out, p, n);
+	else
+		c->dropped += n;
 }
 
 void soft_cpu_collect(struct soft_cpu *c)
