@@ -80,10 +80,15 @@ static bool begin(struct soft *s, struct soft_thread *t)
 	return true;
 }
 
-static int end(struct soft *s)
+/* Once its vectors are written, they are ahead of its other registers. */
+static int end(struct soft *s, const struct soft_thread *t)
 {
-	const int err = s->stubs ? soft_stubs_close(s->stubs) : 0;
-	const int err2 = soft_view_close(s->view);
+	int err, err2;
+
+	if (s->stubs && soft_stubs_changed(s->stubs) && s->cfg.lifeline)
+		__atomic_store_n(&s->cfg.lifeline->dirty, t->tid, __ATOMIC_SEQ_CST);
+	err = s->stubs ? soft_stubs_close(s->stubs) : 0;
+	err2 = soft_view_close(s->view);
 
 	return err ? err : err2;
 }
@@ -153,5 +158,5 @@ int soft_carry(struct soft *s, struct soft_thread *t)
 				      s->stubs };
 	while (soft_branch_is(&t->insn) ? one(&c) : run(&c))
 		;
-	return s->userfaults ? 0 : end(s);
+	return s->userfaults ? 0 : end(s, t);
 }

@@ -40,7 +40,7 @@ struct soft_lifeline {
 	sem_t begun;
 	bool idle;    /* no thread runs in user space */
 	bool stopped; /* all were sent SIGSTOP */
-	pid_t dirty;  /* a thread whose memory is ahead of its registers, or 0 */
+	pid_t dirty;  /* a thread whose memory, or vectors, are ahead of its registers, or 0 */
 	size_t nr;    /* beyond these places all are free */
 	struct soft_life life[SOFT_LIVES];
 };

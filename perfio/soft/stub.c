@@ -56,6 +56,11 @@ void soft_stubs_open(struct soft_stubs *s, pid_t tid)
 	soft_vectors_of(&s->vectors, tid);
 }
 
+bool soft_stubs_changed(const struct soft_stubs *s)
+{
+	return s->vectors.changed;
+}
+
 int soft_stubs_close(struct soft_stubs *s)
 {
 	return soft_vectors_put(&s->vectors);

@@ -44,6 +44,8 @@ void soft_stubs_free(struct soft_stubs *s); /* NULL is fine */
 
 /* From here to soft_stubs_close(): for a thread that has stopped. */
 void soft_stubs_open(struct soft_stubs *s, pid_t tid);
+/* Are its vector registers to be written? */
+bool soft_stubs_changed(const struct soft_stubs *s);
 /* Its vector registers are as they became. 0 or -errno of ptrace(2). */
 __attribute__((warn_unused_result))
 int soft_stubs_close(struct soft_stubs *s);
