@@ -24,6 +24,18 @@ need_root() {
 	is_root || skip "needs root: ${1:-}"
 }
 
+# Where tracefs is not mounted, the test begins anew, as root, with a mount that only it sees.
+need_tracefs() {
+	[ -e /sys/kernel/tracing/events/sched/sched_switch/id ] ||
+		[ -e /sys/kernel/debug/tracing/events/sched/sched_switch/id ] || {
+		[ -z "${OWN_TRACEFS:-}" ] || skip "no tracefs"
+		export OWN_TRACEFS=1
+		# shellcheck disable=SC2016 # the shell that is started expands it
+		exec unshare -m sh -c 'mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
+			exec sh "$0"' "$0"
+	}
+}
+
 need_perf() {
 	"$PERF" --version >/dev/null 2>&1 || skip "no working perf"
 }

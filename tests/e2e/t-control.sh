@@ -4,6 +4,7 @@
 # the same words get the same answers, but where perf is silent or acknowledges a failure.
 . "$E2E/lib.sh"
 need_root "records all cpus"
+need_tracefs
 
 words() {
 	python3 "$E2E/ctlwords.py" "$@" || fail "ctlwords.py $1"

@@ -3,6 +3,7 @@
 # --socket and auxrec ctl: every command and its error, threads, clients that misbehave.
 . "$E2E/lib.sh"
 need_root "records all cpus"
+need_tracefs
 
 sock() {
 	python3 "$E2E/ctlsock.py" "$@"

@@ -5,11 +5,7 @@
 . "$E2E/lib.sh"
 need_root "tracepoints"
 need_perf
-[ -e /sys/kernel/tracing/events/sched/sched_switch/id ] ||
-	[ -e /sys/kernel/debug/tracing/events/sched/sched_switch/id ] || {
-	mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null || skip "no tracefs"
-	trap 'umount /sys/kernel/tracing' EXIT
-}
+need_tracefs
 
 want 0 "$AUXREC" record -a -e sched:sched_switch,sched:sched_process_exec -o f -- \
 	"$PROG/pingpong" 300
