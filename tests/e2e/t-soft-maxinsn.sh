@@ -33,7 +33,7 @@ said() { # DIR WORDS
 }
 
 # It is the beginning of the whole list, wherever the limit meets a run.
-record all 0 "$PROG/spin" 300
+record all 1000000000 "$PROG/spin" 300
 whole=$(listed all)
 "$PROG/spin" 300 >plain
 for SOFT_MODE in '' --soft-step; do

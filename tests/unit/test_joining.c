@@ -133,9 +133,11 @@ static void done(void)
 	free(s.events);
 	free(s.ids);
 	free(s.stalled);
+	free(s.flight.place);
 	s.events = NULL;
 	s.ids = NULL;
 	s.stalled = NULL;
+	s.flight.place = NULL;
 }
 
 static int teardown(void **state)
