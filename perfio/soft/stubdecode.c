@@ -8,33 +8,6 @@ enum { RSP = 4 };
 /* ModRM of an address of rip, and its four bytes: SDM vol. 2A, 2.2.1.6. */
 enum { MODRM_REG = 0x38, MODRM_RIP = 5, DISP = 4 };
 
-/* Of the instruction sets that are as old as the x86, few are about what we lend. */
-static bool is_old_friend(const ZydisDecodedInstruction *z)
-{
-	switch (z->mnemonic) {
-	case ZYDIS_MNEMONIC_XCHG:
-	case ZYDIS_MNEMONIC_CMPXCHG:
-	case ZYDIS_MNEMONIC_CMPXCHG8B:
-	case ZYDIS_MNEMONIC_XADD:
-	case ZYDIS_MNEMONIC_SHLD:
-	case ZYDIS_MNEMONIC_SHRD:
-	case ZYDIS_MNEMONIC_RCL:
-	case ZYDIS_MNEMONIC_RCR:
-	case ZYDIS_MNEMONIC_CLC:
-	case ZYDIS_MNEMONIC_STC:
-	case ZYDIS_MNEMONIC_CMC:
-		return true;
-	default:
-		return z->attributes & ZYDIS_ATTRIB_HAS_LOCK;
-	}
-}
-
-static bool is_old(ZydisISASet set)
-{
-	return set == ZYDIS_ISA_SET_I86 || set == ZYDIS_ISA_SET_I386 ||
-	       set == ZYDIS_ISA_SET_I486REAL || set == ZYDIS_ISA_SET_PENTIUMREAL;
-}
-
 static bool exchanges(const ZydisDecodedInstruction *z)
 {
 	switch (z->mnemonic) {
@@ -47,6 +20,29 @@ static bool exchanges(const ZydisDecodedInstruction *z)
 	default:
 		return z->attributes & ZYDIS_ATTRIB_HAS_LOCK;
 	}
+}
+
+/* Of the instruction sets that are as old as the x86, few are about what we lend. */
+static bool is_old_friend(const ZydisDecodedInstruction *z)
+{
+	switch (z->mnemonic) {
+	case ZYDIS_MNEMONIC_SHLD:
+	case ZYDIS_MNEMONIC_SHRD:
+	case ZYDIS_MNEMONIC_RCL:
+	case ZYDIS_MNEMONIC_RCR:
+	case ZYDIS_MNEMONIC_CLC:
+	case ZYDIS_MNEMONIC_STC:
+	case ZYDIS_MNEMONIC_CMC:
+		return true;
+	default:
+		return exchanges(z);
+	}
+}
+
+static bool is_old(ZydisISASet set)
+{
+	return set == ZYDIS_ISA_SET_I86 || set == ZYDIS_ISA_SET_I386 ||
+	       set == ZYDIS_ISA_SET_I486REAL || set == ZYDIS_ISA_SET_PENTIUMREAL;
 }
 
 /* A bit that a register selects may lie far from the operand's address. */
