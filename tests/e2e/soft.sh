@@ -31,13 +31,15 @@ soft_record() {
 
 # soft_alike DIR OPTION... -- CMD...: as soft_record, but every such run of a program that leaves
 # nothing to chance executes the same: at equal addresses, in an equal environment ($SOFT_ENV).
+# DIR/parent gets the number of the process that starts CMD.
 soft_alike() {
 	soft_dir=$1
 	shift
 	rm -rf "$soft_dir"
 	mkdir -p "$soft_dir/ips"
-	# shellcheck disable=SC2086 # words
-	env -i ${SOFT_ENV-} timeout 300 setarch -R "$AUXREC" record --source=soft \
+	# shellcheck disable=SC2016,SC2086 # the inner shell's; words
+	env -i ${SOFT_ENV-} timeout 300 sh -c 'echo $$ >"$0/parent"; exec "$@"' "$soft_dir" \
+		setarch -R "$AUXREC" record --source=soft \
 		${SOFT_MODE:+"$SOFT_MODE"} --soft-ips "$soft_dir/ips" -o "$soft_dir/perf.data" "$@" \
 		>"$soft_dir/out" 2>"$soft_dir/err"
 }
