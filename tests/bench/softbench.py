@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The software source from branch to branch, step by step, and gdb's record full, in turn.
+"""The software source from branch to branch, step by step, and gdb's record full, in turn; and with
+a filter on one function.
 
 softbench.py AUXREC PROGS. Of each way: what an instruction more costs, from runs of the same
-loop with few and with many turns, so that starting and ending cost nothing.
+loop with few and with many turns, so that starting and ending cost nothing. With a filter: how long
+a program takes whose function is called now and then, and what a call more costs.
 """
 import re
 import shutil
@@ -58,6 +60,37 @@ def show(way, rows, native):
     print(text)
 
 
+CALLS = f"{PROG}/calls"
+# Calls of the function, and turns outside it between two calls.
+FILTERED = (2000, 200_000)
+
+
+def seconds(way, calls, between):
+    run = [CALLS, str(calls), str(between)]
+    soft = [AUXREC, "record", "--source=soft", "-o", f"{way}.data"]
+    only = ["--filter", f"filter called @ {CALLS}"]
+    command = {"untraced": run, "filtered": [*soft, *only, "--", *run],
+               "whole": [*soft, "--", *run]}[way]
+    begin = time.monotonic()
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                   stdin=subprocess.DEVNULL, check=True)
+    return time.monotonic() - begin
+
+
+def filters():
+    """The whole program is traced with a hundredth of the calls: it would take minutes."""
+    calls, between = FILTERED
+    rows = [[seconds("untraced", calls, between), seconds("filtered", calls, between),
+             seconds("filtered", 1, calls * between), 100 * seconds("whole", calls // 100, between)]
+            for _ in range(RUNS)]
+    plain, filtered, one, whole = (statistics.median(r[i] for r in rows) for i in range(4))
+    print(f"a filter on one function, {calls} calls, {between} turns outside between two, "
+          f"{RUNS} runs in turn")
+    print(f"untraced {plain:.2f} s, with the filter {filtered:.2f} s ({filtered / plain:.1f} times), "
+          f"traced whole about {whole:.0f} s ({whole / plain:.0f} times)")
+    print(f"a call more costs {(filtered - one) / (calls - 1) * 1e6:.0f} us")
+
+
 def main():
     few, many = TURNS["branches"]
     per_turn = (once("branches", many)[1] - once("branches", few)[1]) / (many - few)
@@ -74,6 +107,7 @@ def main():
         pairs = [b[0] / a[0] for a, b in zip(got["branches"], got[way])]
         print(f"from branch to branch is {statistics.median(pairs):.1f} times faster than {way} "
               f"({min(pairs):.1f} to {max(pairs):.1f})")
+    filters()
 
 
 main()
