@@ -19,13 +19,16 @@
 
 #define HIDDEN 0 /* an address that the block decoder does not tell */
 
+enum { PAGE = 4096 };
+
 struct flow {
 	const struct pd_queue *q;
 	struct image *image;
 	uint32_t pid;
-	/* Decoder's clock, and the mapping that served last at that time. */
+	/* Decoder's clock, and the mapping that served last at that time, for this page. */
 	uint64_t now, base;
 	const struct image_event *last;
+	uint64_t page;
 	uint64_t *ip;
 	size_t n;
 	/* Pairs of instruction count and trace offset: where is instruction i? */
@@ -110,8 +113,13 @@ static int read_memory(uint8_t *buffer, size_t size, const struct pt_asid *asid,
 	size_t n = 0;
 
 	(void)asid;
-	if (!f->last || ip < f->last->addr || ip >= f->last->end)
+	/* A later mapping may be of any page of it. */
+	if (!f->last || ip < f->last->addr || ip >= f->last->end || ip / PAGE != f->page) {
 		f->last = image_find(f->image, f->pid, f->now, ip);
+		f->page = ip / PAGE;
+	}
+	if (size > PAGE - ip % PAGE)
+		size = PAGE - ip % PAGE;
 	if (f->last)
 		n = image_read(f->image, f->last, ip, buffer, size);
 	return n ? (int)n : -pte_nomap;
