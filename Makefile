@@ -118,8 +118,8 @@ $(O)/tools/%: $(O)/obj/tests/tools/%.o $(O)/libformat.a
 	$(call say,LINK)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 # The traced programs: built plainly, as a user's program would be. Statically where the
 # dynamic linker's 100,000 instructions would only be waited for.
-static_progs = branches calls daemon floats forkexec jit phases pingpong ptwrites remaps signals \
-	spin stopcont threadexec traps untraced ways
+static_progs = branches calls daemon floats forkexec jit owncode phases pingpong ptwrites remaps \
+	signals spin stopcont threadexec traps untraced ways
 $(addprefix $(O)/prog/,$(static_progs)): PROG_LDFLAGS = -static
 # Code below 4 GiB that calls into libraries far above it.
 $(O)/prog/lowcode: PROG_LDFLAGS = -fno-builtin -fno-pie -no-pie

@@ -2,6 +2,7 @@
 #include "perfio/soft/away.h"
 #include "perfio/soft/attach.h"
 #include "perfio/soft/fence.h"
+#include "perfio/soft/poke.h"
 #include "perfio/soft/resume.h"
 #include "perfio/soft/wait.h"
 
@@ -139,7 +140,8 @@ static int enters(struct soft *s, struct soft_thread *t)
 	t->in_kernel = true;
 	t->withdrawals = t->mem->plants.withdrawals;
 	t->called = false;
-	return soft_let_go(s, t, PTRACE_SYSCALL, 0);
+	err = soft_poke_enter(s, t);
+	return err ? soft_unless_killed(err) : soft_let_go(s, t, PTRACE_SYSCALL, 0);
 }
 
 static int returns(struct soft *s, struct soft_thread *t)

@@ -27,7 +27,8 @@ int soft_block_resume(struct soft *s, struct soft_thread *t)
 	if (!t->running) {
 		int err;
 
-		if (t->insn.loose) /* others may have changed it since */
+		/* Others may have changed it since. */
+		if (t->insn.loose || t->insn.gen != t->mem->code_gen)
 			soft_thread_goto(t, t->insn.ip);
 		err = soft_carry(s, t);
 		if (!err && s->cfg.lifeline)

@@ -40,17 +40,22 @@ static void catch(struct soft *s, struct soft_thread *t)
 	soft_await(s, t);
 }
 
+int soft_fence_drop(struct soft *s, struct soft_mem *m)
+{
+	m->fenced = false;
+	for (size_t i = 0; i < s->nr_live; i++)
+		if (s->live[i]->mem == m)
+			catch(s, s->live[i]);
+	return soft_away_stay(s, m);
+}
+
 int soft_fence_enter(struct soft *s, struct soft_thread *t)
 {
 	int err = 0;
 
 	t->mem->fenced = false;
-	if (t->mem->refs > 1) {
-		for (size_t i = 0; i < s->nr_live; i++)
-			if (s->live[i]->mem == t->mem)
-				catch(s, s->live[i]);
-		err = soft_away_stay(s, t->mem);
-	}
+	if (t->mem->refs > 1)
+		err = soft_fence_drop(s, t->mem);
 	soft_plants_open(&t->mem->plants, t->insn.ip, t->insn.len ? t->insn.len : INSN_MAX);
 	return err;
 }
@@ -70,12 +75,18 @@ static bool plant_site(struct soft_mem *m, const struct soft_site *s)
 	return true;
 }
 
+static bool is_fixed(const struct soft_mem *m, const struct soft_site *s)
+{
+	return s->fixed && !soft_ranges_meet(&m->altered, s->begin, s->end);
+}
+
 static bool plant_sites(struct soft_mem *m, const struct soft_filters *f)
 {
 	const struct soft_sites *s = soft_sites_of(m, f);
 
 	for (size_t i = 0; i < s->n; i++)
-		if (soft_site_counts(&s->v[i], f) && (!s->v[i].fixed || !plant_site(m, &s->v[i])))
+		if (soft_site_counts(&s->v[i], f) && (!is_fixed(m, &s->v[i]) ||
+						      !plant_site(m, &s->v[i])))
 			return false;
 	return !s->failed;
 }

@@ -25,6 +25,9 @@ bool soft_fence_holds(const struct soft *s, const struct soft_thread *t);
 /* t is going to be stepped: nobody of its memory may be away from now on. 0 or -errno. */
 __attribute__((warn_unused_result))
 int soft_fence_enter(struct soft *s, struct soft_thread *t);
+/* Entries of m were taken out: nobody may be away until they are planted again. 0 or -errno. */
+__attribute__((warn_unused_result))
+int soft_fence_drop(struct soft *s, struct soft_mem *m);
 /* A thread has stopped, or is no more: those who waited for it may go. 0 or -errno. */
 __attribute__((warn_unused_result))
 int soft_fence_release(struct soft *s);

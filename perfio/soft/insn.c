@@ -259,12 +259,15 @@ void soft_insn_at(struct soft_insn *ret, struct soft_mem *m, uint64_t ip)
 		*ret = m->cache[slot];
 		return;
 	}
-	if (!soft_mem_is_fixed(m, ip)) {
+	ret->len = 0;
+	if (soft_mem_is_fixed(m, ip))
+		decode_fixed(ret, m, ip);
+	/* It may end in another page. */
+	if (!soft_mem_is_fixed(m, ret->len ? ip + ret->len - 1 : ip)) {
 		soft_insn_fresh(ret, m, ip);
 		ret->loose = true;
 		return;
 	}
-	decode_fixed(ret, m, ip);
 	if (m->cache && ret->len)
 		m->cache[slot] = *ret;
 }

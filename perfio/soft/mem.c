@@ -26,6 +26,7 @@ static void free_mem(struct soft_mem *m)
 		close(m->maps_fd);
 	soft_plants_done(&m->plants);
 	soft_areas_done(&m->areas);
+	soft_ranges_done(&m->altered);
 	free(m->cache);
 	free(m->runs);
 	soft_code_free(m->pages);
@@ -91,6 +92,7 @@ size_t soft_mem_write(const struct soft_mem *m, uint64_t addr, const void *p, si
 int soft_mem_inherit(struct soft_mem *m, const struct soft_mem *parent, bool shared)
 {
 	m->stepped = parent->stepped;
+	soft_ranges_copy(&m->altered, &parent->altered);
 	return soft_plants_fork(&m->plants, &parent->plants, shared);
 }
 
@@ -130,6 +132,9 @@ static void read_areas(struct soft_mem *m)
 	m->areas_gen = m->gen;
 	m->areas_code_gen = m->code_gen;
 	soft_areas_read(&m->areas, m->maps_fd);
+	for (size_t i = 0; i < m->areas.nr; i++)
+		if (m->areas.v[i].writable)
+			soft_ranges_add(&m->altered, m->areas.v[i].begin, m->areas.v[i].end);
 }
 
 bool soft_mem_is_fixed(struct soft_mem *m, uint64_t addr)
@@ -139,7 +144,7 @@ bool soft_mem_is_fixed(struct soft_mem *m, uint64_t addr)
 	if (m->areas_code_gen != m->code_gen)
 		read_areas(m);
 	a = soft_areas_find(&m->areas, addr);
-	return a && a->fixed;
+	return a && a->fixed && !soft_ranges_meet(&m->altered, addr, addr + 1);
 }
 
 const struct soft_area *soft_mem_private(struct soft_mem *m, uint64_t addr)

@@ -6,6 +6,7 @@
 #include "perfio/soft/areas.h"
 #include "perfio/soft/filter.h"
 #include "perfio/soft/plants.h"
+#include "perfio/soft/ranges.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +25,7 @@ struct soft_mem {
 	uint32_t code_gen;   /* those of them that may concern code; never 0 */
 	struct soft_areas areas;
 	uint32_t areas_gen, areas_code_gen; /* as of which they were read */
+	struct soft_ranges altered; /* may be other than what readers know to be mapped */
 	uint64_t code_time;  /* virtual TSC when code_gen was last counted; 0: unknown */
 	struct soft_insn *cache; /* insn.c's */
 	struct soft_run *runs;	 /* runs.c's */
@@ -59,7 +61,8 @@ bool soft_mem_holds_code(const struct soft_mem *m, uint64_t begin, uint64_t end)
 void soft_mem_changed(struct soft_mem *m, uint64_t begin, uint64_t end, bool code, uint64_t by);
 /* What is known about runs of code is out of date. */
 void soft_mem_renew(struct soft_mem *m);
-/* Code at addr cannot change without soft_mem_changed(): private, read-only, of a file. */
+/* Code at addr cannot change without soft_mem_changed(), and is as its file has it: private,
+ * read-only, not written to. */
 bool soft_mem_is_fixed(struct soft_mem *m, uint64_t addr);
 /* The private mapping that addr lies in, or NULL; until something else is asked. */
 const struct soft_area *soft_mem_private(struct soft_mem *m, uint64_t addr);

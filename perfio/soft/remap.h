@@ -17,6 +17,8 @@ struct soft_remap {
 		uint64_t by; /* how far away what was there is now */
 	} v[2];
 	bool code; /* there may be new code in them */
+	bool fresh; /* they begin anew: readers hear of it from the kernel, if there is code */
+	bool loose; /* the last one is, or may become, other than they hear: written to, or moved */
 };
 
 /* `r`: as the call left them. `legacy`: its number is one of i386. */

@@ -12,8 +12,8 @@
  * A thread runs up to the next branch, where a breakpoint (int3) stands. The branch is carried out
  * in its registers, and so is all that follows up to an instruction that only the thread can run:
  * one of the kernel, or whose memory others see, too, or that is as rare as cpuid. Breakpoints are
- * for code of files that the program cannot write; in other code, and with `step` everywhere, those
- * are stepped.
+ * for code of files that the program cannot write, and has not written; in other code, and with
+ * `step` everywhere, those are stepped.
  *
  * What a program can notice: it runs hundreds of times slower (with `step`, thousands), so that
  * its timers fire early; with `pin` it has one cpu (with `per_cpu`, each thread has one); where it

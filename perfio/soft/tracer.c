@@ -10,6 +10,7 @@
 #include "perfio/soft/away.h"
 #include "perfio/soft/block.h"
 #include "perfio/soft/faults.h"
+#include "perfio/soft/poke.h"
 #include "perfio/soft/ptwrite.h"
 #include "perfio/soft/resume.h"
 #include "perfio/soft/trapflag.h"
@@ -42,6 +43,16 @@ int soft_tracer_seize(struct soft *s, pid_t child)
 	return 0;
 }
 
+static void note_altered(struct soft_ranges *altered, const struct soft_remap *m)
+{
+	const int last = m->nr - 1;
+
+	if (m->fresh)
+		soft_ranges_drop(altered, m->v[last].begin, m->v[last].end);
+	if (m->loose)
+		soft_ranges_add(altered, m->v[last].begin, m->v[last].end);
+}
+
 void soft_note_mappings(struct soft *s, struct soft_thread *t, const struct user_regs_struct *r)
 {
 	struct soft_remap m;
@@ -53,6 +64,7 @@ void soft_note_mappings(struct soft *s, struct soft_thread *t, const struct user
 			soft_quiesce(s, t);
 		soft_mem_changed(t->mem, m.v[i].begin, m.v[i].end, m.code, m.v[i].by);
 	}
+	note_altered(&t->mem->altered, &m);
 	if (m.code)
 		soft_attach_renew(s, t->mem);
 	if (!m.nr)
@@ -101,7 +113,8 @@ static int on_syscall(struct soft *s, struct soft_thread *t)
 		t->withdrawals = t->mem->plants.withdrawals;
 		t->mode = SOFT_KERNEL;
 		t->restarting = false;
-		if (!s->detaching && !soft_away_wanted(s, t))
+		err = soft_poke_enter(s, t);
+		if (!err && !s->detaching && !soft_away_wanted(s, t))
 			err = soft_untraced_hide(t);
 	}
 	return err ? soft_unless_killed(err) : soft_resume(s, t, 0);

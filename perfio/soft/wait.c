@@ -96,19 +96,22 @@ bool soft_await(struct soft *s, struct soft_thread *t)
 	return t->stashed;
 }
 
-bool soft_quiesce(struct soft *s, const struct soft_thread *t)
+bool soft_quiesce_mem(struct soft *s, const struct soft_mem *m, const struct soft_thread *t)
 {
 	bool all = true;
 
-	if (t->mem->refs == 1)
-		return true;
 	for (size_t i = 0; i < s->nr_live; i++) {
 		struct soft_thread *o = s->live[i];
 
-		if (o != t && o->mem == t->mem && soft_runs_user(o) && !o->parked)
+		if (o != t && o->mem == m && soft_runs_user(o) && !o->parked)
 			all &= soft_await(s, o);
 	}
 	return all;
+}
+
+bool soft_quiesce(struct soft *s, const struct soft_thread *t)
+{
+	return t->mem->refs == 1 || soft_quiesce_mem(s, t->mem, t);
 }
 
 bool soft_all_still(const struct soft *s, const struct soft_thread *t)

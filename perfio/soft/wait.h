@@ -22,6 +22,8 @@ bool soft_await(struct soft *s, struct soft_thread *t);
 /* The same for every other thread that runs code in t's memory. None is let go on before the
  * caller returns to its own waiting. False: not all have stopped. */
 bool soft_quiesce(struct soft *s, const struct soft_thread *t);
+/* The same for m, which may be another one than t's. */
+bool soft_quiesce_mem(struct soft *s, const struct soft_mem *m, const struct soft_thread *t);
 /* Thereafter: are the others known to have stopped, and none of them in the kernel? */
 bool soft_all_still(const struct soft *s, const struct soft_thread *t);
 

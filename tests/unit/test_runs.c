@@ -23,7 +23,7 @@ struct world {
 	uint64_t at;
 };
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, SIZE = 2 * PAGE };
 
 static int begin(void **state)
 {
@@ -39,7 +39,7 @@ static int end(void **state)
 
 	soft_mem_put(w->m);
 	if (w->code)
-		munmap(w->code, PAGE);
+		munmap(w->code, SIZE);
 	free(w);
 	return 0;
 }
@@ -51,9 +51,9 @@ static void map(struct world *w, const void *code, size_t n)
 
 	assert_true(fd >= 0);
 	unlink(path);
-	assert_int_equal(ftruncate(fd, PAGE), 0);
+	assert_int_equal(ftruncate(fd, SIZE), 0);
 	assert_int_equal(pwrite(fd, code, n, 0), n);
-	w->code = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	w->code = mmap(NULL, SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	assert_true(w->code != MAP_FAILED);
 	close(fd);
 	w->at = (uint64_t)(uintptr_t)w->code;
@@ -144,6 +144,31 @@ static void an_instruction_over_a_plant_is_no_part_of_a_run(void **state)
 	run(w, 1, 1, SOFT_RUN_NONE);
 }
 
+static uint8_t class_at(struct world *w, unsigned at, bool loose)
+{
+	struct soft_insn i;
+
+	soft_insn_at(&i, w->m, w->at + at);
+	assert_int_equal(i.loose, loose);
+	return i.cls;
+}
+
+static void an_instruction_is_as_fixed_as_its_end(void **state)
+{
+	static const uint8_t none[PAGE + 1], two[] = { 0x0f, 0x05 }; /* syscall */
+	struct world *w = *state;
+
+	map(w, none, sizeof(none));
+	assert_int_equal(pwrite(w->m->mem_fd, two, 2, (off_t)w->at + PAGE - 1), 2);
+	assert_int_equal(class_at(w, PAGE - 1, false), SOFT_SYSCALL);
+	assert_int_equal(mprotect(w->code + PAGE, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC), 0);
+	soft_mem_changed(w->m, w->at + PAGE, w->at + 2 * PAGE, true, 0);
+	assert_int_equal(class_at(w, PAGE - 1, true), SOFT_SYSCALL);
+	assert_int_equal(class_at(w, PAGE - 3, false), SOFT_OTHER); /* add %al, (%rax) */
+	w->code[PAGE] = 0x0b; /* ud2 */
+	assert_int_equal(class_at(w, PAGE - 1, true), SOFT_ALONE);
+}
+
 static struct soft_remap of(long nr, uint64_t rax, uint64_t rdi, uint64_t rsi, uint64_t rdx)
 {
 	const struct user_regs_struct r = { .orig_rax = (uint64_t)nr, .rax = rax, .rdi = rdi,
@@ -174,6 +199,30 @@ static void mapping_calls_say_what_they_change(void **state)
 	assert_int_equal(m.nr, 0);
 	m = of(SYS_read, 0x7000, 3, 0x1000, 0x1000);
 	assert_int_equal(m.nr, 0);
+}
+
+static void calls_say_where_code_is_not_as_records_tell(void **state)
+{
+	struct soft_remap m = of(SYS_mmap, 0x7000, 0x1000, 0x2000, PROT_READ | PROT_EXEC);
+
+	(void)state;
+	assert_true(m.fresh && !m.loose);
+	m = of(SYS_mmap, 0x7000, 0x1000, 0x2000, PROT_READ | PROT_WRITE);
+	assert_true(m.fresh && m.loose);
+	m = of(SYS_mmap, (uint64_t)-ENOMEM, 0x1000, 0x2000, PROT_READ);
+	assert_false(m.fresh);
+	m = of(SYS_munmap, 0, 0x1000, 0x1000, 0);
+	assert_true(m.fresh && !m.loose);
+	m = of(SYS_munmap, (uint64_t)-EINVAL, 0x1001, 0x1000, 0);
+	assert_false(m.fresh);
+	m = of(SYS_mprotect, 0, 0x1000, 0x1000, PROT_READ | PROT_EXEC);
+	assert_false(m.fresh || m.loose);
+	m = of(SYS_mprotect, 0, 0x1000, 0x1000, PROT_READ | PROT_WRITE);
+	assert_true(!m.fresh && m.loose);
+	m = of(SYS_mremap, 0x5000, 0x8000, 0x1000, 0x2000);
+	assert_true(!m.fresh && m.loose);
+	m = of(SYS_madvise, 0, 0x1000, 0x1000, MADV_DONTNEED);
+	assert_false(m.fresh || m.loose);
 }
 
 static void what_moves_is_told_with_its_distance(void **state)
@@ -208,8 +257,10 @@ int main(void)
 		T(a_run_follows_jumps_and_calls_but_not_in_a_circle),
 		T(a_long_chain_of_jumps_is_cut),
 		T(a_run_ends_where_something_is_planted_or_code_can_change),
+		T(an_instruction_is_as_fixed_as_its_end),
 		T(an_instruction_over_a_plant_is_no_part_of_a_run),
 		cmocka_unit_test(mapping_calls_say_what_they_change),
+		cmocka_unit_test(calls_say_where_code_is_not_as_records_tell),
 		cmocka_unit_test(what_moves_is_told_with_its_distance),
 		cmocka_unit_test(calls_of_unknown_numbers_may_change_all),
 	};
