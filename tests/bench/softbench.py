@@ -18,7 +18,7 @@ AUXREC, PROG = sys.argv[1:3]
 RUNS = 3
 SPIN = f"{PROG}/spin"
 # Turns of the short and of the long run: a second or two each.
-TURNS = {"native": (1000, 40_000_000), "branches": (100, 30_000), "steps": (100, 4000),
+TURNS = {"native": (1000, 40_000_000), "branches": (100, 400_000), "steps": (100, 4000),
          "gdb": (100, 2500)}
 GDB = ["gdb", "-batch", "-nx", "-ex", "set pagination off", "-ex", "set confirm off",
        "-ex", "break main", "-ex", "run", "-ex", "set record full insn-number-max unlimited",
