@@ -100,6 +100,7 @@ same wc wc -l numbers
 	begins perl 300000 2000000 perl -e 'print join(",", map { $_ * 2 } 1 .. 20), "\n"'
 }
 begins python3 300000 3000000 python3 -S -s -c 'print(6 * 7)'
+begins openssl 300000 2000000 openssl dgst -sha256 numbers
 
 # A loop of jumps alone goes round as fast as it can: only what it prints can be compared.
 plain "$PROG/branches" 0
