@@ -6,13 +6,16 @@ enum { PAGE = 4096 };
 enum { ROUNDS_MAX = 4096 };
 
 /* All n bytes from at on, or (down) those before the end of the first. False: not that, or too
- * close to the edges of all memory. */
+ * close to the edges of all memory, or a round would write into two pages, which is refused when
+ * others have been written. */
 static bool owned(const struct soft_access *m, uint64_t at, uint64_t n, unsigned size, bool down,
 		  bool write)
 {
 	uint64_t from = down ? at + size - n : at;
 
 	if (from > UINT64_MAX - n)
+		return false;
+	if (write && at % size && from / PAGE != (from + n - 1) / PAGE)
 		return false;
 	for (uint64_t end = from + n; from < end;) {
 		uint64_t part = PAGE - from % PAGE;

@@ -23,6 +23,8 @@
 /* So many instructions; and at least so many of each kind. */
 enum { DRAWN = 80000, EACH = 10 };
 
+enum { PAGE = 4096 };
+
 /* The data of the child, and what becomes of them here. */
 struct data {
 	uint8_t first[ONESTEP_SIZE], v[ONESTEP_SIZE];
@@ -42,7 +44,7 @@ static bool poke(void *arg, uint64_t addr, const void *from, size_t n)
 {
 	struct data *d = arg;
 
-	if (!onestep_data(addr, n))
+	if (!onestep_data(addr, n) || addr % PAGE + n > PAGE) /* as view.h's does */
 		return false;
 	memcpy(d->v + (addr - ONESTEP_DATA), from, n);
 	return true;
