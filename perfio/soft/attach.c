@@ -182,7 +182,7 @@ static int seize(struct soft *s, pid_t pid, pid_t tid, struct soft_mem **m)
 	t->mem = soft_mem_get(*m);
 	t->mode = SOFT_AWAY;
 	t->insn.cls = SOFT_BAD;
-	soft_sigtrap_exec(&t->trap);
+	soft_sigtrap_unknown(&t->trap);
 	return 1;
 }
 

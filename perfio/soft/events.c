@@ -117,7 +117,7 @@ static int on_exec(struct soft *s, struct soft_thread *t)
 	t->injected = false;
 	t->restarting = false;
 	t->insn = (struct soft_insn){ .cls = SOFT_BAD };
-	soft_sigtrap_exec(&t->trap);
+	soft_sigtrap_unknown(&t->trap);
 	err = soft_mem_open(&t->mem, t->tid);
 	soft_setid_look(s, t->pid, err != -EACCES && err != -EPERM);
 	if (err)

@@ -70,7 +70,8 @@ bool soft_sigtrap_forgotten(const struct soft_sigtrap *g)
 
 bool soft_sigtrap_bears(const struct soft_sigtrap *g)
 {
-	return !g->hand->ignores && !in_status(g->tid, "SigBlk", SIGTRAP);
+	return !g->hand->ignores && !in_status(g->tid, "SigIgn", SIGTRAP) &&
+	       !in_status(g->tid, "SigBlk", SIGTRAP);
 }
 
 /* False: there is no such thread any more. */
@@ -152,17 +153,13 @@ void soft_sigtrap_return(struct soft_sigtrap *g, const struct user_regs_struct *
 		soft_sigtrap_hide(g);
 }
 
+/* What is ignored stays so, unless a handler was set: we may have caused it to be forgotten. */
 void soft_sigtrap_unknown(struct soft_sigtrap *g)
 {
 	g->blocked = true; /* maybe: to be looked at on the way out */
 	g->shown = true;
-}
-
-/* The mask stays, and so does what is ignored, unless we have caused it to be forgotten. */
-void soft_sigtrap_exec(struct soft_sigtrap *g)
-{
-	soft_sigtrap_unknown(g);
-	g->hand->ignores |= in_status(g->tid, "SigIgn", SIGTRAP);
+	g->hand->ignores = in_status(g->tid, "SigIgn", SIGTRAP) ||
+			   (g->hand->ignores && !soft_sigtrap_caught(g, SIGTRAP));
 }
 
 bool soft_sigtrap_ignores(const struct soft_sigtrap *g, const siginfo_t *si)

@@ -49,10 +49,9 @@ void soft_sigtrap_enter(struct soft_sigtrap *g);
  * not of this machine. */
 void soft_sigtrap_return(struct soft_sigtrap *g, const struct user_regs_struct *r,
 			 const struct soft_mem *m, bool any);
-/* It is in the kernel, with a mask that nobody has looked at. */
+/* It is in the kernel, and nobody has seen what became of its mask and of what it ignores: it was
+ * out of sight, or has executed a program. */
 void soft_sigtrap_unknown(struct soft_sigtrap *g);
-/* It has executed a program. */
-void soft_sigtrap_exec(struct soft_sigtrap *g);
 
 /* A SIGTRAP comes to a thread whose calls we do not see: the program ignores it, though the kernel
  * has forgotten. */

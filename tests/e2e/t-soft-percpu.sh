@@ -44,6 +44,20 @@ queues=$(sed -n 's/.* AUXTRACE .* idx=\([0-9]*\) tid=-1 cpu=\([0-9]*\)$/\1 \2/p'
 [ "$(sed -n 's/.* AUX .* cpu=\([0-9]*\) .*/\1/p' dump | sort -u)" = \
 	"$(echo "$queues" | cut -d' ' -f2 | sort)" ] || soft_fail "AUX records of other cpus"
 
+# Each, from its birth on, may run on the cpu of its trace, and on no other one: says the kernel.
+# shellcheck disable=SC2016
+"$AUXREC" record --source=soft --per-cpu -o born.data -- sh -c 'for i in 1 2 3 4; do (
+	while read -r k v; do case $k in
+	Pid:) pid=$v ;;
+	Cpus_allowed_list:) echo "$pid $v" ;;
+	esac; done </proc/self/status
+); done' >out 2>err || { cat err; soft_fail "born ends with $?"; }
+percpu_switches born.data "$(percpu_cpus)"
+awk '/SWITCH_CPU_WIDE IN/ { split($1, who, "/"); print who[1], substr($2, 2) + 0 }' switches |
+	sort -u >where
+sort out | comm -23 - where >elsewhere
+{ [ "$(wc -l <out)" = 4 ] && ! [ -s elsewhere ]; } || { cat out where; soft_fail "born elsewhere"; }
+
 # The negative control.
 ! "$E2E/perfcmp.py" threads/perf.data threadexec/ips >/dev/null 2>&1 || soft_fail "any list is right"
 

@@ -2,10 +2,13 @@
 /*
  * phases [CTL ACK]: has its own recording disabled and enabled by words through these FIFOs (none:
  * it asks nobody). It works in one function before, in another between and in a third one after,
- * and so does a thread that never enters the kernel. Between, it looks for what does not belong
- * into its code and counts its cpus; puts other code where some has run that will again; handles
- * and blocks SIGTRAP from then on; and makes processes: one that ends then, and one that sleeps
- * until after, when a signal wakes it first.
+ * and so do two threads that are not in the kernel when it asks: one blocks SIGTRAP before, the
+ * other one between. Between, it looks for what does not belong
+ * into its code and counts its cpus; puts other code where some has run that will again; meets
+ * SIGTRAPs, of its own and by a breakpoint, handles and blocks them from then on, while one is
+ * pending; and makes processes: one that ends then, and two that ignore SIGTRAP and sleep until
+ * after, when a signal wakes one of them first. Another one has ignored SIGTRAP before, and handles
+ * it since.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -13,6 +16,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +28,9 @@
 
 enum phase { BEFORE, BETWEEN, AFTER, OVER };
 static volatile enum phase phase;
-static volatile unsigned long turns[OVER];
+enum { BESIDE = 2 };
+static volatile unsigned long turns[BESIDE][OVER];
+static volatile pid_t tids[BESIDE];
 static volatile int caught, traps;
 static int ctl = -1, ack = -1;
 
@@ -86,17 +92,11 @@ static void map_other(void *at)
 		memcpy(p, (void *)times5, PAGE);
 }
 
-static void *work_beside(void *unused)
-{
-	for (enum phase p; (p = phase) != OVER; turns[p]++)
-		;
-	return unused;
-}
-
 static void await_turns(enum phase p)
 {
-	for (unsigned long n = turns[p]; turns[p] < n + 3;)
-		__builtin_ia32_pause();
+	for (int i = 0; i < BESIDE; i++)
+		for (unsigned long n = turns[i][p]; turns[i][p] < n + 3;)
+			__builtin_ia32_pause();
 }
 
 static int differs(struct dl_phdr_info *info, size_t size, void *unused)
@@ -143,26 +143,114 @@ static void block_traps(int how)
 	sigprocmask(how, &set, 0);
 }
 
-static int traps_blocked(void)
+static int traps_go_to(void (*handler)(int))
 {
 	struct sigaction a;
+
+	return !sigaction(SIGTRAP, 0, &a) && a.sa_handler == handler;
+}
+
+static int traps_blocked(void)
+{
 	sigset_t set;
 
 	sigprocmask(0, 0, &set);
-	return sigismember(&set, SIGTRAP) && !sigaction(SIGTRAP, 0, &a) && a.sa_handler == on_trap;
+	return sigismember(&set, SIGTRAP) && traps_go_to(on_trap);
 }
 
-/* It waits until something is written, and works then. */
-static pid_t outlives(int go)
+static int trap_pends(void)
+{
+	sigset_t set;
+
+	return !sigpending(&set) && sigismember(&set, SIGTRAP);
+}
+
+/* It is told in which phase it shall block SIGTRAP. */
+static void *work_beside(void *arg)
+{
+	enum phase p, blocks = (enum phase)(uintptr_t)arg, blocked = OVER;
+
+	tids[blocks] = gettid();
+	for (; (p = phase) != OVER; turns[blocks][p]++)
+		if (p == blocks && blocked != p) {
+			block_traps(SIG_BLOCK);
+			blocked = p;
+		}
+	return (void *)(uintptr_t)(traps_blocked() && trap_pends());
+}
+
+/* The kernel's view. */
+static int blocks_traps(pid_t tid)
+{
+	unsigned long long set = 0;
+	char name[64], line[256];
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/self/task/%d/status", tid);
+	f = fopen(name, "r");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "SigBlk: %llx", &set) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return set >> (SIGTRAP - 1) & 1;
+}
+
+static void meet_traps(void)
+{
+	raise(SIGTRAP);
+	__asm__ volatile("int3");
+	block_traps(SIG_BLOCK);
+	raise(SIGTRAP);
+	printf("%d traps, %s\n", traps, trap_pends() ? "one pends" : "none pends");
+}
+
+static void say(int fd)
+{
+	if (write(fd, "g", 1) != 1)
+		_exit(1);
+}
+
+static void await(int go)
 {
 	char c;
+	ssize_t n;
+
+	while ((n = read(go, &c, 1)) != 1)
+		if (!n) /* who should write is dead */
+			_exit(1);
+}
+
+/* It waits until something is written, and works then; it has caught so many signals. */
+static pid_t outlives(int go, int signals)
+{
 	pid_t p = fork();
 
 	if (p)
 		return p;
-	while (read(go, &c, 1) != 1)
-		;
-	_exit(work_after(TURNS) && caught == 2 ? 5 : 6);
+	await(go);
+	raise(SIGTRAP);
+	_exit(work_after(TURNS) && caught == signals && traps_go_to(SIG_IGN) ? 5 : 6);
+}
+
+/* It ignores SIGTRAP until it is told of the second phase, and handles it then. */
+static pid_t ignores(int go, int tell)
+{
+	pid_t p = fork();
+
+	if (p)
+		return p;
+	signal(SIGTRAP, SIG_IGN);
+	raise(SIGTRAP);
+	say(tell);
+	await(go);
+	raise(SIGTRAP);
+	signal(SIGTRAP, on_trap);
+	raise(SIGTRAP);
+	say(tell);
+	await(go);
+	raise(SIGTRAP);
+	_exit(traps);
 }
 
 static int status(pid_t p)
@@ -172,52 +260,105 @@ static int status(pid_t p)
 	return waitpid(p, &st, 0) == p && WIFEXITED(st) ? WEXITSTATUS(st) : -1;
 }
 
-int main(int argc, char **argv)
-{
-	pid_t ends, stays;
-	pthread_t beside;
-	int go[2], own, (*times)(int) = map_file();
+static int (*times)(int);
+static pthread_t beside[BESIDE];
+static int go[2][2], heed[2], told[2];
+static pid_t stays, roused, heeds;
 
-	if (argc > 2) {
-		ctl = open(argv[1], O_RDWR);
-		ack = open(argv[2], O_RDWR);
-	}
-	signal(SIGUSR1, on_usr1);
-	if (pipe(go) || pthread_create(&beside, 0, work_beside, 0))
+static int before(void)
+{
+	if (pipe(go[0]) || pipe(go[1]) || pipe(heed) || pipe(told))
 		return 1;
+	signal(SIGUSR1, on_usr1);
+	heeds = ignores(heed[0], told[1]);
+	close(told[1]);
+	await(told[0]);
+	for (uintptr_t i = 0; i < BESIDE; i++)
+		if (pthread_create(&beside[i], 0, work_beside, (void *)i))
+			return 1;
 	await_turns(BEFORE);
 	printf("before %ld, %d\n", work_before(TURNS), times(7));
-	if (word("disable\n"))
-		return 2;
-	phase = BETWEEN;
-	await_turns(BETWEEN);
-	printf("between %ld, %d cpus\n", work_between(1000 * TURNS), cpus());
-	own = dl_iterate_phdr(differs, 0) - 1;
-	map_other(times);
-	raise(SIGUSR1);
-	signal(SIGTRAP, on_trap);
-	block_traps(SIG_BLOCK);
+	return 0;
+}
+
+static void make_children(void)
+{
+	pid_t ends;
+
 	fflush(stdout);
+	signal(SIGTRAP, SIG_IGN);
+	stays = outlives(go[0][0], 1);
+	roused = outlives(go[1][0], 2);
+	say(heed[1]);
+	await(told[0]);
+	signal(SIGTRAP, on_trap);
 	ends = fork();
 	if (!ends)
 		_exit(work_between(TURNS) ? 3 : 4);
 	printf("a child ends with %d\n", status(ends));
+}
+
+/* Is there code that does not belong here? */
+static int between(void)
+{
+	int found;
+
+	phase = BETWEEN;
+	await_turns(BETWEEN);
+	printf("between %ld, %d cpus\n", work_between(1000 * TURNS), cpus());
+	found = dl_iterate_phdr(differs, 0) - 1;
+	map_other(times);
+	raise(SIGUSR1);
+	make_children();
+	meet_traps();
+	for (int i = 0; i < BESIDE; i++) {
+		pthread_kill(beside[i], SIGTRAP);
+		printf("beside, %s\n", blocks_traps(tids[i]) ? "blocked" : "not blocked");
+	}
 	fflush(stdout);
-	stays = outlives(go[0]);
-	if (word("enable\n"))
-		return 2;
+	return found;
+}
+
+static void after(void)
+{
+	void *right;
+
 	phase = AFTER;
 	await_turns(AFTER);
 	printf("after %ld, %d\n", work_after(TURNS), times(7));
-	raise(SIGTRAP);
-	printf("%s, %d traps\n", traps_blocked() ? "blocked" : "not as it was", traps);
+	printf("%s, %d traps\n", traps_blocked() && trap_pends() ? "blocked" : "not as it was",
+	       traps);
 	block_traps(SIG_UNBLOCK);
-	kill(stays, SIGUSR1);
-	if (write(go[1], "g", 1) != 1)
-		return 1;
-	printf("a child ends with %d\n", status(stays));
+	raise(SIGTRAP);
+	kill(roused, SIGUSR1);
+	say(go[0][1]);
+	say(go[1][1]);
+	say(heed[1]);
+	printf("children end with %d, %d, %d\n", status(stays), status(roused), status(heeds));
 	phase = OVER;
-	pthread_join(beside, 0);
-	printf("%s, %d signal, %d trap\n", own ? "strange code" : "own code", caught, traps);
+	for (int i = 0; i < BESIDE; i++) {
+		pthread_join(beside[i], &right);
+		printf("beside, %s\n", right ? "one pends" : "not as it was");
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int found;
+
+	times = map_file();
+	if (argc > 2) {
+		ctl = open(argv[1], O_RDWR);
+		ack = open(argv[2], O_RDWR);
+	}
+	if (before())
+		return 1;
+	if (word("disable\n"))
+		return 2;
+	found = between();
+	if (word("enable\n"))
+		return 2;
+	after();
+	printf("%s, %d signal, %d traps\n", found ? "strange code" : "own code", caught, traps);
 	return 8;
 }
