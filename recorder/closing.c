@@ -99,6 +99,7 @@ static void count_soft(struct session *s)
 	s->ledger.dropped = st.dropped;
 	s->ledger.unexplained = st.unexplained;
 	s->ledger.refused = st.refused;
+	s->ledger.untold = st.untold;
 }
 
 /* Without a snapshot there is no file. */

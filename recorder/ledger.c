@@ -174,6 +174,6 @@ bool ledger_lossy(const struct ledger *l)
 	struct ledger_losses s = ledger_sum(l);
 
 	return s.lost || s.lost_samples || s.truncated || s.partial || s.collision ||
-	       l->rolled_back || l->given_up || l->dropped || l->unexplained || l->refused ||
-	       l->unreadable || l->unjoined;
+	       l->rolled_back || l->given_up || l->dropped || l->untold || l->unexplained ||
+	       l->refused || l->unreadable || l->unjoined;
 }

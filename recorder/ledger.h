@@ -36,6 +36,7 @@ struct ledger {
 	uint64_t rolled_back;	/* bytes taken back out of the file after a write error, */
 	uint64_t given_up;	/* and records, with those that were still in the rings */
 	uint64_t dropped;	/* trace bytes the software source had no memory for */
+	uint64_t untold;	/* its programs whose events the kernel has ended */
 	uint64_t unexplained;	/* its steps that no rule explains: gaps */
 	uint64_t refused;	/* programs it could not step (32 bits) */
 	uint64_t unjoined;	/* cpus that came online and could not be recorded */

@@ -85,8 +85,8 @@ static unsigned missing(const char *path)
 
 static void hint_root(void)
 {
-	log_hint("as root all is traced, and nothing is taken away: sudo auxrec record ...; or "
-		 "start the program by itself, and sudo auxrec record --source=soft -p PID");
+	log_hint("start the program by itself, and attach to it as root: sudo auxrec record "
+		 "--source=soft -p PID");
 }
 
 int setid_check(const struct rec_config *cfg)
@@ -145,6 +145,13 @@ void setid_tell(void *arg, const struct soft_withheld *w)
 		return;
 	line_add(&name, "%s", w->path);
 	line_make_safe(&name);
+	if (w->what & SOFT_UNTOLD) {
+		log_warn("'%s' (process %d) has raised its rights: the kernel tells no more of its "
+			 "mappings, without which its trace cannot be decoded", name.s,
+			 (int)w->pid);
+		log_hint("attach to it when it runs: auxrec record --source=soft -p PID");
+		return;
+	}
 	if (w->what & SOFT_UNREADABLE)
 		log_warn("process %d (%s) executes a program that may not be read by you: it runs "
 			 "untraced, and without rights that it would be given", (int)w->pid,

@@ -2,6 +2,7 @@
 #include "perfio/soft/setid.h"
 #include "perfio/soft/tracer.h"
 
+#include <elf.h>
 #include <endian.h>
 #include <limits.h>
 #include <linux/capability.h>
@@ -124,14 +125,44 @@ static void tell(struct soft *s, pid_t pid, unsigned what, const char *exe)
 	s->cfg.withheld(s->cfg.withheld_arg, &w);
 }
 
+/* Linux 6.12 security/commoncap.c: what the kernel tells of raised rights is what it goes by. */
+static bool is_secure(pid_t pid)
+{
+	uint64_t aux[2] = { AT_SECURE, 0 };
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	do
+		if (fread(aux, sizeof(aux), 1, f) != 1)
+			break;
+	while (aux[0] != AT_SECURE && aux[0] != AT_NULL);
+	fclose(f);
+	return aux[0] == AT_SECURE && aux[1];
+}
+
+static void look_untold(struct soft *s, pid_t pid, const char *exe)
+{
+	if (!is_secure(pid))
+		return;
+	s->stats.untold++;
+	if (s->cfg.withheld)
+		tell(s, pid, SOFT_UNTOLD, exe);
+}
+
 void soft_setid_look(struct soft *s, pid_t pid, bool readable)
 {
 	unsigned what = readable ? 0 : SOFT_UNREADABLE;
 	char exe[64];
 
-	if (soft_setid_given())
-		return;
 	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
+	if (soft_setid_given()) {
+		look_untold(s, pid, exe);
+		return;
+	}
 	what |= soft_setid_missing(exe, pid);
 	s->stats.withheld += (what & ~(unsigned)SOFT_UNREADABLE) != 0;
 	if (what && s->cfg.withheld)

@@ -18,6 +18,10 @@ enum soft_rights {
 	SOFT_SETGID = 2,
 	SOFT_FILE_CAPS = 4,
 	SOFT_UNREADABLE = 8, /* what may not be read cannot be traced: it runs untraced */
+	/* Nothing of the above: it has other rights now, and the kernel has ended all events of the
+	 * process, so that its mappings and switches are not told (Linux 6.12 fs/exec.c
+	 * begin_new_exec()). */
+	SOFT_UNTOLD = 16,
 };
 
 struct soft_withheld {
@@ -29,7 +33,8 @@ struct soft_withheld {
 	const char *path;
 };
 
-/* A process that is traced has executed a program, and has not all of the rights it gives. */
+/* A process that is traced has executed a program, and has not all of the rights it gives, or is
+ * SOFT_UNTOLD. */
 typedef void soft_withheld_fn(void *arg, const struct soft_withheld *w);
 
 /* Is a program that this process traces given its rights? */

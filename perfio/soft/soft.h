@@ -94,6 +94,7 @@ struct soft_stats {
 	uint64_t unexplained;  /* steps that no rule explains; each ends a stretch of trace */
 	uint64_t refused;      /* programs run unstepped: of 32 bits, or not readable */
 	uint64_t withheld;     /* programs that ran without their rights (setid.h) */
+	uint64_t untold;       /* programs of whose mappings the kernel does not tell (setid.h) */
 	uint64_t traced_ticks; /* of the TSC, while something was traced (pace.h) */
 	uint64_t live;	       /* threads alive now */
 	uint64_t trace_bytes;  /* bytes produced so far */

@@ -129,7 +129,7 @@ if [ -e soft.data ]; then
 	[ "$want" -gt 10000 ] || fail "only $want instructions were executed"
 	[ "$got" = "$want" ] || fail "perf decodes $got instructions of $want"
 	rm -f killed.data
-	kill_one --source=soft -- "$PROG/spin" 1000000
+	kill_one --source=soft -- "$PROG/spin" 100000000
 	[ "$(decodes killed.data)" -gt 1000 ] || fail "a killed trace hardly decodes"
 else
 	echo "no software trace here: $(tail -n 1 err)"

@@ -56,7 +56,7 @@ echo "switches: $files files, $records records"
 
 files=0 instructions=0
 for i in 1 6 7 8 9 10; do
-	kill_after "$(moment "$i")" "$AUXREC" record -q --source=soft -o f -- "$PROG/spin" 1000000
+	kill_after "$(moment "$i")" "$AUXREC" record -q --source=soft -o f -- "$PROG/spin" 100000000
 	[ -e f ] || continue
 	[ "$(json j 'd["source"]')" = soft ] || fail "a killed software trace is not known as one"
 	"$PERF" script -i f --itrace=i1i -F ip >flow 2>complaints || { cat complaints; fail "decode"; }
