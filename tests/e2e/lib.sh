@@ -67,11 +67,16 @@ said() {
 }
 
 # An ordinary user for this test: root makes one, others are one. `as_user CMD...`
+# A test that sets another trap on EXIT calls drop_user there.
+drop_user() {
+	! is_root || userdel "$USER_NAME-$$" 2>/dev/null
+}
+
 make_user() {
 	is_root || return 0
 	useradd -M -d /nonexistent -s /bin/sh "$USER_NAME-$$" 2>/dev/null ||
 		skip "cannot make an ordinary user"
-	trap 'userdel "$USER_NAME-$$" 2>/dev/null' EXIT
+	trap drop_user EXIT
 	chmod 777 .
 	for d in "$PWD" "$AUXREC" "$PROG"; do
 		runuser -u "$USER_NAME-$$" -- test -r "$d" ||

@@ -18,7 +18,7 @@ rec='' load=
 start() {
 	"$AUXREC" record --socket=s "$@" 2>err &
 	rec=$!
-	trap 'kill $rec $load 2>/dev/null' EXIT
+	trap 'kill $rec $load 2>/dev/null; drop_user' EXIT
 	for _ in $(seq 200); do
 		ctl ping 2>/dev/null && return
 		sleep 0.05
@@ -216,6 +216,7 @@ END
 diff expected out || fail "answers by hand"
 chmod 666 s # what the mode keeps out, the recorder does, too
 make_user
+trap 'kill $rec $load 2>/dev/null; drop_user' EXIT
 got=$(as_user "$AUXREC" ctl -s "$PWD/s" status 2>&1)
 status=$?
 case $status:$got in

@@ -13,7 +13,7 @@ make_user
 
 as_user sleep 30 &
 runner=$!
-trap 'kill "$(pgrep -u "$USER_NAME-$$" -x sleep)"; wait "$runner"; userdel "$USER_NAME-$$"' EXIT
+trap 'kill "$(pgrep -u "$USER_NAME-$$" -x sleep)"; wait "$runner"; drop_user' EXIT
 
 cat >hidden.py <<'END'
 import glob, os

@@ -93,7 +93,7 @@ done
 # Somebody else's.
 is_root || exit 0
 make_user
-trap 'kill $keeper; userdel "$USER_NAME-$$" 2>/dev/null' EXIT
+trap 'kill $keeper; drop_user' EXIT
 want 3 as_user "$AUXREC" record --source=soft -o no.data -p "$keeper"
 said 'Permission denied|Operation not permitted'
 said 'it runs as user 0'

@@ -58,7 +58,7 @@ grep -q . /sys/kernel/tracing/events/sched/sched_waking/id 2>/dev/null || exit 0
 # Somebody who switches all the time, and a program that is stopped.
 pids=
 trap 'kill -KILL $pids 2>/dev/null; kill -CONT $pids 2>/dev/null
-	is_root && userdel "$USER_NAME-$$" 2>/dev/null' EXIT
+	drop_user' EXIT
 python3 -c 'import time
 while True: time.sleep(0.001)' &
 pids=$!
