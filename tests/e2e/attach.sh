@@ -34,10 +34,12 @@ attach_end() {
 	}
 }
 
-# attach_freed: wait until no thread of the target is traced any more.
+# attach_freed: wait until no thread of the target is traced any more, nor anybody left who records
+# it: of a recorder that was killed, the other process may only be about to attach.
 attach_freed() {
 	tries=0
-	while grep -hqs '^TracerPid:.*[1-9]' /proc/"$target"/task/*/status; do
+	while pgrep -f "record .*-p $target( |\$)" >/dev/null ||
+		grep -hqs '^TracerPid:.*[1-9]' /proc/"$target"/task/*/status; do
 		tries=$((tries + 1))
 		[ "$tries" -lt 1000 ] || soft_fail "the program stays traced"
 		sleep 0.02
