@@ -19,7 +19,7 @@ struct soft_stubs {
 	uint8_t *code;	  /* CODE bytes, which can run, and behind them: */
 	uint8_t *operand; /* OPERAND bytes, in a page of their own */
 	uint64_t xstate;
-	uint8_t made[SLOTS][SOFT_STUB_MAX]; /* what is in `code`; len 0: nothing */
+	uint8_t made[SLOTS][SOFT_STUB_MAX]; /* what is in `code`; zeros: nothing */
 };
 
 struct soft_stubs *soft_stubs_new(void)
