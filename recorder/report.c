@@ -219,8 +219,8 @@ static void report_losses(const struct session *s, const struct ledger_losses *l
 	add_loss(&line, g->dropped, "trace byte without memory", "trace bytes without memory");
 	add_loss(&line, g->unexplained, "gap at an unexplained step",
 		 "gaps at unexplained steps");
-	add_loss(&line, g->untold, "program with raised rights, whose mappings were not told",
-		 "programs with raised rights, whose mappings were not told");
+	add_loss(&line, g->untold, "protected program, whose mappings were not told",
+		 "protected programs, whose mappings were not told");
 	add_loss(&line, g->refused, "program not traced (of 32 bits, or not readable)",
 		 "programs not traced (of 32 bits, or not readable)");
 	add_loss(&line, g->rolled_back, "byte the output refused", "bytes the output refused");

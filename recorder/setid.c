@@ -146,9 +146,9 @@ void setid_tell(void *arg, const struct soft_withheld *w)
 	line_add(&name, "%s", w->path);
 	line_make_safe(&name);
 	if (w->what & SOFT_UNTOLD) {
-		log_warn("'%s' (process %d) has raised its rights: the kernel tells no more of its "
-			 "mappings, without which its trace cannot be decoded", name.s,
-			 (int)w->pid);
+		log_warn("'%s' (process %d) has raised its rights, or may not be read by its user: "
+			 "the kernel tells no more of its mappings, without which its trace cannot "
+			 "be decoded", name.s, (int)w->pid);
 		log_hint("attach to it when it runs: auxrec record --source=soft -p PID");
 		return;
 	}

@@ -144,9 +144,21 @@ static bool is_secure(pid_t pid)
 	return aux[0] == AT_SECURE && aux[1];
 }
 
+/* Who may not read a program cannot dump it: its files in /proc are not its user's then (Linux 6.12
+ * fs/proc/base.c task_dump_owner()). */
+static bool is_hidden(pid_t pid)
+{
+	struct rights r;
+	struct stat st;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	return !stat(path, &st) && read_rights(pid, &r) && st.st_uid != r.euid;
+}
+
 static void look_untold(struct soft *s, pid_t pid, const char *exe)
 {
-	if (!is_secure(pid))
+	if (!is_secure(pid) && !is_hidden(pid))
 		return;
 	s->stats.untold++;
 	if (s->cfg.withheld)

@@ -18,9 +18,9 @@ enum soft_rights {
 	SOFT_SETGID = 2,
 	SOFT_FILE_CAPS = 4,
 	SOFT_UNREADABLE = 8, /* what may not be read cannot be traced: it runs untraced */
-	/* Nothing of the above: it has other rights now, and the kernel has ended all events of the
-	 * process, so that its mappings and switches are not told (Linux 6.12 fs/exec.c
-	 * begin_new_exec()). */
+	/* Nothing of the above: it has other rights now, or its user may not read it, and the
+	 * kernel has ended all events of the process, so that its mappings and switches are not
+	 * told (Linux 6.12 fs/exec.c begin_new_exec()). */
 	SOFT_UNTOLD = 16,
 };
 
